@@ -1,0 +1,63 @@
+/* Growable output: make room once, then write unchecked.
+ *
+ * A buffer starts on storage of its caller (usually on the stack) and moves to the heap when it
+ * outgrows it. With a hash attached it hands what it holds to the hash instead of growing, so a
+ * text of any length is hashed in constant memory; `pins` holds the bytes in place while someone
+ * still has to read them. Making room costs a comparison. */
+#ifndef OVT_BUFFER_H
+#define OVT_BUFFER_H
+
+#include <stdbool.h>
+
+#include "compiler.h"
+#include "sha256.h"
+
+typedef struct {
+    char *end;         /* where the next byte goes */
+    char *limit;       /* one past the last byte there is room for */
+    char *data;        /* the first byte */
+    char *caller_data; /* the storage it started on, never freed here */
+    ovt_sha256 *hash;  /* NULL: the buffer keeps everything */
+    size_t pins;       /* while not 0, nothing is handed to the hash */
+} ovt_buffer;
+
+/* An empty buffer on `capacity` bytes at `storage`. `hash`, if any, is initialised. */
+void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha256 *hash);
+
+/* Frees what the buffer holds; it may not be used afterwards. */
+void ovt_buffer_release(ovt_buffer *buffer);
+
+/* Makes room for `count` bytes the slow way. False when memory runs out. */
+bool ovt_buffer_grow(ovt_buffer *buffer, size_t count);
+
+/* Hands everything to the hash and finishes it. */
+void ovt_buffer_finish_hash(ovt_buffer *buffer, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
+
+/* Makes sure that `count` bytes can be written at `buffer->end`. False when memory runs out. */
+static inline bool ovt_buffer_reserve(ovt_buffer *buffer, size_t count) {
+    if (OVT_LIKELY((size_t)(buffer->limit - buffer->end) >= count)) {
+        return true;
+    }
+    return ovt_buffer_grow(buffer, count);
+}
+
+static inline size_t ovt_buffer_length(const ovt_buffer *buffer) {
+    return (size_t)(buffer->end - buffer->data);
+}
+
+/* Appends one byte; room was made before. */
+static inline void ovt_buffer_put(ovt_buffer *buffer, char byte) {
+    *buffer->end++ = byte;
+}
+
+/* Appends bytes, making room for them. False when memory runs out. */
+static inline bool ovt_buffer_append(ovt_buffer *buffer, const char *bytes, size_t count) {
+    if (OVT_UNLIKELY(!ovt_buffer_reserve(buffer, count))) {
+        return false;
+    }
+    memcpy(buffer->end, bytes, count);
+    buffer->end += count;
+    return true;
+}
+
+#endif

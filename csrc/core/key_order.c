@@ -1,0 +1,293 @@
+#include "key_order.h"
+
+#include <stdlib.h>
+
+#include "compiler.h"
+
+enum {
+    FEW = 24,                      /* sorted by insertion, on the stack */
+    MANY = 192,                    /* from here the counters of a radix pass pay */
+    PREFIX_BYTES = 8,              /* compared as one number */
+    RADIX = 256,                   /* values of a byte */
+    FIRST_ABOVE_SURROGATES = 0xEE, /* first UTF-8 byte of U+E000 and up */
+};
+
+/* A key's first bytes as a big-endian number, and which member it belongs to. */
+typedef struct {
+    uint64_t prefix;
+    uint32_t index;
+} sort_item;
+
+/* ---- comparing keys ------------------------------------------------------------------------ */
+
+bool ovt_same_key(const ovt_member *a, const ovt_member *b) {
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+static inline int compare_code_points(const ovt_member *a, const ovt_member *b) {
+    const size_t shorter = a->length < b->length ? a->length : b->length;
+    const int difference = memcmp(a->text, b->text, shorter);
+    if (difference != 0) {
+        return difference;
+    }
+    return (a->length > b->length) - (a->length < b->length);
+}
+
+/* Reads the UTF-16 code units of a WTF-8 text one by one. */
+typedef struct {
+    const uint8_t *next;
+    const uint8_t *end;
+    uint32_t pending; /* the low half of a pair whose high half was given, or 0 */
+} utf16_reader;
+
+static const int NO_UNIT = -1;
+
+static int next_utf16_unit(utf16_reader *reader) {
+    if (reader->pending != 0) {
+        const int unit = (int)reader->pending;
+        reader->pending = 0;
+        return unit;
+    }
+    if (reader->next == reader->end) {
+        return NO_UNIT;
+    }
+    const uint8_t *bytes = reader->next;
+    if (bytes[0] < 0x80) {
+        reader->next += 1;
+        return bytes[0];
+    }
+    if (bytes[0] < 0xE0) {
+        reader->next += 2;
+        return (bytes[0] & 0x1F) << 6 | (bytes[1] & 0x3F);
+    }
+    if (bytes[0] < 0xF0) {
+        reader->next += 3;
+        return (bytes[0] & 0x0F) << 12 | (bytes[1] & 0x3F) << 6 | (bytes[2] & 0x3F);
+    }
+    reader->next += 4;
+    const uint32_t offset = ((bytes[0] & 0x07u) << 18 | (bytes[1] & 0x3Fu) << 12 |
+                             (bytes[2] & 0x3Fu) << 6 | (bytes[3] & 0x3Fu)) -
+                            0x10000;
+    reader->pending = 0xDC00 | (offset & 0x3FF);
+    return (int)(0xD800 | offset >> 10);
+}
+
+static int compare_utf16_units(const ovt_member *a, const ovt_member *b) {
+    const uint8_t *a_bytes = (const uint8_t *)a->text, *b_bytes = (const uint8_t *)b->text;
+    utf16_reader left = {a_bytes, a_bytes + a->length, 0};
+    utf16_reader right = {b_bytes, b_bytes + b->length, 0};
+    for (;;) {
+        const int x = next_utf16_unit(&left), y = next_utf16_unit(&right);
+        if (x != y || x == NO_UNIT) {
+            return (x > y) - (x < y);
+        }
+    }
+}
+
+/* Whether UTF-16 order can differ from byte order: only where a key reaches past U+DFFF. */
+static bool orders_can_differ(const ovt_member *members, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *bytes = (const uint8_t *)members[i].text;
+        for (size_t j = 0; j < members[i].length; j++) {
+            if (bytes[j] >= FIRST_ABOVE_SURROGATES) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- sorting --------------------------------------------------------------------------------- */
+
+/* What a comparison needs to know. */
+typedef struct {
+    const ovt_member *members;
+    bool by_units; /* compare UTF-16 units; the prefixes then say nothing and are all 0 */
+} sort_context;
+
+/* Up to eight bytes from `offset` on, padded with zeros. Equal prefixes decide nothing. */
+static inline uint64_t prefix_at(const ovt_member *member, size_t offset) {
+    const char *bytes = member->text + offset;
+    const size_t left = member->length - offset;
+    if (OVT_LIKELY(left >= PREFIX_BYTES)) {
+        return ovt_load_be64(bytes);
+    }
+    if (left >= 4) {
+        uint32_t head, tail;
+        memcpy(&head, bytes, sizeof head);
+        memcpy(&tail, bytes + left - 4, sizeof tail);
+        const uint64_t high =
+            __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(head) : head;
+        const uint64_t low =
+            __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(tail) : tail;
+        /* The tail's upper bytes lie over the head's lower ones, and are the same bytes. */
+        return high << 32 | low << (8 * (8 - left));
+    }
+    uint64_t prefix = 0;
+    for (size_t i = 0; i < left; i++) {
+        prefix |= (uint64_t)(uint8_t)bytes[i] << (56 - 8 * i);
+    }
+    return prefix;
+}
+
+static inline bool comes_before(const sort_context *context, sort_item a, sort_item b) {
+    if (OVT_LIKELY(a.prefix != b.prefix)) {
+        return a.prefix < b.prefix;
+    }
+    const ovt_member *left = &context->members[a.index], *right = &context->members[b.index];
+    return (context->by_units ? compare_utf16_units(left, right)
+                              : compare_code_points(left, right)) < 0;
+}
+
+static void insertion_sort(const sort_context *context, sort_item *items, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        const sort_item item = items[i];
+        size_t j = i;
+        while (j > 0 && comes_before(context, item, items[j - 1])) {
+            items[j] = items[j - 1];
+            j--;
+        }
+        items[j] = item;
+    }
+}
+
+/* Bottom-up: sorted runs of FEW items first, then merged pairwise. */
+static void merge_sort(const sort_context *context, sort_item *items, sort_item *scratch,
+                       size_t count) {
+    for (size_t start = 0; start < count; start += FEW) {
+        insertion_sort(context, items + start, count - start < FEW ? count - start : FEW);
+    }
+    sort_item *from = items, *to = scratch;
+    for (size_t width = FEW; width < count; width *= 2) {
+        for (size_t start = 0; start < count; start += 2 * width) {
+            const size_t middle = count - start < width ? count : start + width;
+            const size_t end = count - middle < width ? count : middle + width;
+            size_t left = start, right = middle;
+            for (size_t i = start; i < end; i++) {
+                const bool take_right =
+                    left == middle ||
+                    (right < end && comes_before(context, from[right], from[left]));
+                to[i] = take_right ? from[right++] : from[left++];
+            }
+        }
+        sort_item *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items) {
+        memcpy(items, from, count * sizeof *items);
+    }
+}
+
+/* Stable sort by the prefix alone: one pass for each byte in which the prefixes differ. */
+static void radix_sort(sort_item *items, sort_item *scratch, size_t count) {
+    uint64_t differing = 0;
+    for (size_t i = 1; i < count; i++) {
+        differing |= items[i].prefix ^ items[0].prefix;
+    }
+    sort_item *from = items, *to = scratch;
+    for (int shift = 0; shift < 64; shift += 8) {
+        if ((differing >> shift & 0xFF) == 0) {
+            continue;
+        }
+        size_t places[RADIX] = {0};
+        for (size_t i = 0; i < count; i++) {
+            places[from[i].prefix >> shift & 0xFF]++;
+        }
+        size_t place = 0;
+        for (size_t value = 0; value < RADIX; value++) {
+            const size_t here = places[value];
+            places[value] = place;
+            place += here;
+        }
+        for (size_t i = 0; i < count; i++) {
+            to[places[from[i].prefix >> shift & 0xFF]++] = from[i];
+        }
+        sort_item *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items) {
+        memcpy(items, from, count * sizeof *items);
+    }
+}
+
+/* Sorts each run of equal prefixes by the whole keys. */
+static void sort_equal_runs(const sort_context *context, sort_item *items, sort_item *scratch,
+                            size_t count) {
+    for (size_t start = 0; start < count;) {
+        size_t end = start + 1;
+        while (end < count && items[end].prefix == items[start].prefix) {
+            end++;
+        }
+        if (end - start > 1) {
+            merge_sort(context, items + start, scratch, end - start);
+        }
+        start = end;
+    }
+}
+
+/* How many bytes all the keys begin with. */
+static size_t shared_length(const ovt_member *members, size_t count) {
+    size_t shared = members[0].length;
+    for (size_t i = 1; i < count && shared != 0; i++) {
+        const size_t most = members[i].length < shared ? members[i].length : shared;
+        size_t same = 0;
+        while (same < most && members[i].text[same] == members[0].text[same]) {
+            same++;
+        }
+        shared = same;
+    }
+    return shared;
+}
+
+static void fill_items(sort_item *items, const ovt_member *members, size_t count, size_t offset) {
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (sort_item){prefix_at(&members[i], offset), (uint32_t)i};
+    }
+}
+
+static OVT_NEVER_INLINE ovt_status order_many(const sort_context *context, uint32_t *order,
+                                              size_t count) {
+    sort_item *const items = malloc(2 * count * sizeof *items);
+    if (items == NULL) {
+        return OVT_NO_MEMORY;
+    }
+    sort_item *const scratch = items + count;
+    if (context->by_units) {
+        for (size_t i = 0; i < count; i++) {
+            items[i] = (sort_item){0, (uint32_t)i};
+        }
+        merge_sort(context, items, scratch, count);
+    } else {
+        fill_items(items, context->members, count, shared_length(context->members, count));
+        if (count < MANY) {
+            merge_sort(context, items, scratch, count);
+        } else {
+            radix_sort(items, scratch, count);
+            sort_equal_runs(context, items, scratch, count);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[i] = items[i].index;
+    }
+    free(items);
+    return OVT_OK;
+}
+
+ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16) {
+    if (OVT_UNLIKELY(count > UINT32_MAX || count > SIZE_MAX / 64)) {
+        return OVT_NO_MEMORY;
+    }
+    const sort_context context = {members, utf16 && orders_can_differ(members, count)};
+    if (OVT_UNLIKELY(count > FEW || context.by_units)) {
+        return order_many(&context, order, count);
+    }
+    sort_item items[FEW];
+    fill_items(items, members, count, 0);
+    insertion_sort(&context, items, count);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = items[i].index;
+    }
+    return OVT_OK;
+}

@@ -1,0 +1,31 @@
+/* The members of an object, and the order of their keys.
+ *
+ * Keys are UTF-8 (WTF-8 where they hold lone surrogates), in which byte order is code-point order.
+ * Sorting is stable. A few keys are sorted by insertion, many by a radix sort on the first eight
+ * bytes past what all of them share; equal runs are merged by whole comparisons. Cost: about
+ * count * 8 byte moves, and n log n comparisons only within runs that share those bytes. */
+#ifndef OVT_KEY_ORDER_H
+#define OVT_KEY_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+typedef struct {
+    const char *text; /* the key's bytes */
+    size_t length;
+    void *key;   /* whatever the caller keeps with it; not read here */
+    void *value; /* likewise */
+    bool has_surrogates;
+} ovt_member;
+
+/* Fills order[0..count) with the indices of `members` in key order: by code point, or by UTF-16
+ * code unit. OVT_NO_MEMORY if there is no room for the scratch space that many keys need. */
+ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16);
+
+/* Whether two keys have the same bytes. */
+bool ovt_same_key(const ovt_member *a, const ovt_member *b);
+
+#endif

@@ -1,0 +1,17 @@
+/* The C core of overturn_fast: canonical JSON and the digests over it, without Python.
+ *
+ * Every function is safe to call from any thread; none keeps state but the choice of SHA-256
+ * variant, made once when the library is loaded. Each header says what its unit promises and what
+ * it costs. */
+#ifndef OVT_OVERTURN_H
+#define OVT_OVERTURN_H
+
+#include "number_write.h"
+#include "profile.h"
+#include "sha256.h"
+#include "status.h"
+
+/* The version of the package that this library was built for: "0.1.0". */
+const char *ovt_version(void);
+
+#endif

@@ -1,0 +1,36 @@
+/* The policies that tell one contract's canonical form from another's.
+ *
+ * A profile is a constant record, passed by pointer; no function branches on a contract's name.
+ * overturn_fast/_profiles.py has the same records and says what each field means. */
+#ifndef OVT_PROFILE_H
+#define OVT_PROFILE_H
+
+#include <stdbool.h>
+
+typedef enum {
+    OVT_INTEGERS_EXACT_BELOW_1E21 = 0, /* then the nearest double, null past the double range */
+    OVT_INTEGERS_SAFE_ONLY = 1,        /* up to 2**53 - 1 in magnitude, else an error */
+    OVT_INTEGERS_AS_DOUBLE = 2,        /* the nearest double, an error past the double range */
+} ovt_integers;
+
+typedef struct {
+    const char *name;
+    bool utf16_key_order;       /* else by code point */
+    bool drop_none;             /* else written null */
+    bool trim_strings;          /* values only, as by str.strip */
+    ovt_integers integers;      /* how an int is written */
+    bool exact_integral_floats; /* all digits of an integral float below 1e21 */
+    bool non_finite_null;       /* else an error */
+    bool escape_surrogates;     /* lone ones as \udxxx, else an error */
+    bool join_surrogates;       /* two code points of a pair are read as one character */
+    bool any_key;               /* int, float, bool and None keys as their JSON text */
+} ovt_profile;
+
+enum { OVT_PROFILE_COUNT = 5 };
+
+/* overturn, jcs, jcs-double, mcpulse, pleach */
+extern const ovt_profile ovt_profiles[OVT_PROFILE_COUNT];
+
+enum { OVT_PROFILE_OVERTURN = 0 };
+
+#endif

@@ -1,0 +1,89 @@
+/* SHA-256 (FIPS 180-4), with the processor's SHA instructions where it has them.
+ *
+ * Promise: the digest of any byte sequence shorter than 2^61 bytes, the same from every variant and
+ * on either byte order. No allocation, no locks; each function may run in any number of threads at
+ * once, one `ovt_sha256` belonging to one thread at a time.
+ *
+ * Cost: one compression per 64 bytes, counting 9 bytes of padding: about 130 cycles with SHA
+ * instructions and 650 without. `ovt_sha256_digest` adds some 50 cycles to them, whatever the size.
+ *
+ * Variants: "sha-ni" (x86-64), "armv8" (little-endian AArch64) and "portable" (everywhere). The
+ * fastest that the processor can run is chosen once, when the library is loaded. The environment
+ * variable OVERTURN_FAST_SHA256, unless empty, names the variant to use instead. */
+#ifndef OVT_SHA256_H
+#define OVT_SHA256_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler.h"
+
+enum { OVT_SHA256_DIGEST_SIZE = 32, OVT_SHA256_HEX_SIZE = 64, OVT_SHA256_BLOCK_SIZE = 64 };
+
+/* A message in progress. `block` holds the last length % 64 bytes of it, not yet compressed. */
+typedef struct {
+    uint32_t state[8];
+    uint64_t length;
+    uint8_t block[OVT_SHA256_BLOCK_SIZE];
+} ovt_sha256;
+
+/* Starts a message. */
+void ovt_sha256_init(ovt_sha256 *hash);
+
+/* Appends `count` bytes. `bytes` may be NULL if `count` is 0. */
+void ovt_sha256_update(ovt_sha256 *hash, const void *bytes, size_t count);
+
+/* Writes the digest of everything appended. `hash` must be started anew before it is used again. */
+void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
+
+/* The digest of one contiguous message; the message is read in place, only its tail is copied. */
+void ovt_sha256_digest(const void *bytes, size_t count, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
+
+/* The digest as 64 lower-case hexadecimal characters, without a terminator. */
+void ovt_sha256_hex(const uint8_t digest[OVT_SHA256_DIGEST_SIZE], char hex[OVT_SHA256_HEX_SIZE]);
+
+/* The name of the variant in use. */
+const char *ovt_sha256_variant(void);
+
+/* The names of the variants that this processor can run, separated by commas, fastest first. */
+const char *ovt_sha256_variants(void);
+
+/* Uses the named variant from now on, in messages in progress too. False, with nothing changed, if
+ * this processor or this build lacks it. */
+bool ovt_sha256_select(const char *name);
+
+/* The value of OVERTURN_FAST_SHA256 (its first 63 bytes) if it named no variant that can run here,
+ * otherwise NULL. The caller of the library must refuse to go on: what runs is not what was asked
+ * for. */
+const char *ovt_sha256_rejected(void);
+
+/* The rest is between sha256.c and the files of its variants. */
+
+#pragma GCC visibility push(hidden)
+
+#define OVT_SHA256_HAS_X86 OVT_X86_64
+
+#if OVT_AARCH64 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define OVT_SHA256_HAS_ARM 1
+#else
+#define OVT_SHA256_HAS_ARM 0
+#endif
+
+/* The round constants of FIPS 180-4, section 4.2.2, aligned to 64 bytes. */
+extern const uint32_t ovt_sha256_constants[64];
+
+/* Whether the processor has the instructions, and the compression of `count` consecutive blocks
+ * into `state` by means of them. */
+#if OVT_SHA256_HAS_X86
+bool ovt_sha256_x86_available(void);
+void ovt_sha256_x86_compress(uint32_t state[8], const uint8_t *blocks, size_t count);
+#endif
+#if OVT_SHA256_HAS_ARM
+bool ovt_sha256_arm_available(void);
+void ovt_sha256_arm_compress(uint32_t state[8], const uint8_t *blocks, size_t count);
+#endif
+
+#pragma GCC visibility pop
+
+#endif

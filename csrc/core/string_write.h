@@ -1,0 +1,43 @@
+/* Strings and keys to canonical JSON text in UTF-8.
+ *
+ * Escapes are the seven short ones, \u00xx for the other control characters, and \udxxx for lone
+ * surrogates where the profile allows them; every other character is written as it is. Runs of
+ * plain ASCII cost about one vector step for 16 bytes, other text one step a character. A long
+ * string is written in pieces, so the room asked for stays small. */
+#ifndef OVT_STRING_WRITE_H
+#define OVT_STRING_WRITE_H
+
+#include "buffer.h"
+#include "profile.h"
+#include "status.h"
+
+/* A string as CPython stores it: `length` code points of 1, 2 or 4 bytes each. */
+typedef struct {
+    const void *data;
+    size_t length;
+    int width;
+    bool is_ascii;
+} ovt_text;
+
+/* A string value in quotes, trimmed if the profile says so. */
+ovt_status ovt_write_string(ovt_buffer *out, const ovt_profile *profile, ovt_text text);
+
+/* A key in quotes and the colon after it. `text` is UTF-8; where `has_surrogates` is set, lone
+ * surrogates stand in it as three bytes (WTF-8). */
+ovt_status ovt_write_key(ovt_buffer *out, const char *text, size_t length, bool has_surrogates);
+
+/* UTF-8 as it is, without quotes or escapes, each lone surrogate as U+FFFD. */
+ovt_status ovt_write_raw(ovt_buffer *out, ovt_text text);
+
+/* The WTF-8 form of a text that holds surrogates: they are joined where two make a pair and the
+ * profile says so, and *has_surrogates tells whether lone ones remain. `out` has room for
+ * 4 * length bytes; returns how many were written. */
+size_t ovt_encode_wtf8(char *out, ovt_text text, bool join_surrogates, bool *has_surrogates);
+
+/* Whether surrogate code points stand in a text. */
+bool ovt_has_surrogates(ovt_text text);
+
+/* The characters that str.strip removes: White_Space of Unicode, and U+001C to U+001F. */
+bool ovt_is_space(uint32_t code_point);
+
+#endif

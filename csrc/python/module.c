@@ -1,0 +1,840 @@
+/* The module overturn_fast._walker: the public functions over Python objects.
+ *
+ * It lives in the same shared library as the cffi binding and is loaded from there
+ * (overturn_fast/_backend.py). Everything it keeps is in the module's state, so it may be loaded
+ * into several interpreters. Arguments with their default values are read here; any other goes
+ * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
+#include "docstrings.h"
+#include "overturn.h"
+#include "walker.h"
+
+#include <structmember.h>
+
+/* ---- the module's state --------------------------------------------------------------------- */
+
+/* The names that keyword arguments may have. */
+typedef enum {
+    NAME_VALUE,
+    NAME_ENCODER,
+    NAME_MAX_DEPTH,
+    NAME_KIND,
+    NAME_NAME,
+    NAME_ARGS,
+    NAME_MATCH_ON,
+    NAME_IGNORE_ARGS,
+    NAME_CALLS,
+    NAME_COUNT,
+} argument_name;
+
+static const char *const argument_names[NAME_COUNT] = {
+    [NAME_VALUE] = "value",         [NAME_ENCODER] = "encoder",
+    [NAME_MAX_DEPTH] = "max_depth", [NAME_KIND] = "kind",
+    [NAME_NAME] = "name",           [NAME_ARGS] = "args",
+    [NAME_MATCH_ON] = "match_on",   [NAME_IGNORE_ARGS] = "ignore_args",
+    [NAME_CALLS] = "calls",
+};
+
+typedef struct {
+    ovt_python_side python;
+    PyObject *checked_encoder; /* _arguments.checked_encoder */
+    PyObject *checked_depth;   /* _arguments.checked_depth */
+    PyObject *checked_kind;    /* _arguments.checked_kind */
+    PyObject *checked_text;    /* _arguments.checked_text */
+    PyObject *call_parts;      /* _arguments.call_parts */
+    PyObject *key_names;       /* _selection.key_names */
+    PyObject *select_args;     /* _selection.select_args */
+    PyObject *in_call;         /* _errors.in_call */
+    PyObject *tool_call;       /* the kind of a tool call */
+    PyObject *fingerprinter_type;
+    PyObject *names[NAME_COUNT];
+    Py_ssize_t default_max_depth;
+} module_state;
+
+static inline module_state *state_of(PyObject *module) {
+    return PyModule_GetState(module);
+}
+
+static int visit_state(PyObject *module, visitproc visit, void *arg) {
+    module_state *state = state_of(module);
+    PyObject **const objects[] = {
+        &state->python.pairs_type,
+        &state->python.set_items_type,
+        &state->python.dropped,
+        &state->python.unsupported,
+        &state->python.failure,
+        &state->python.nesting_failure,
+        &state->python.conversion_failure,
+        &state->checked_encoder,
+        &state->checked_depth,
+        &state->checked_kind,
+        &state->checked_text,
+        &state->call_parts,
+        &state->key_names,
+        &state->select_args,
+        &state->in_call,
+        &state->tool_call,
+        &state->fingerprinter_type,
+    };
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        Py_VISIT(*objects[i]);
+    }
+    for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
+        Py_VISIT(state->python.converters[i]);
+    }
+    return 0;
+}
+
+static int clear_state(PyObject *module) {
+    module_state *state = state_of(module);
+    Py_CLEAR(state->python.pairs_type);
+    Py_CLEAR(state->python.set_items_type);
+    Py_CLEAR(state->python.dropped);
+    Py_CLEAR(state->python.unsupported);
+    Py_CLEAR(state->python.failure);
+    Py_CLEAR(state->python.nesting_failure);
+    Py_CLEAR(state->python.conversion_failure);
+    Py_CLEAR(state->checked_encoder);
+    Py_CLEAR(state->checked_depth);
+    Py_CLEAR(state->checked_kind);
+    Py_CLEAR(state->checked_text);
+    Py_CLEAR(state->call_parts);
+    Py_CLEAR(state->key_names);
+    Py_CLEAR(state->select_args);
+    Py_CLEAR(state->in_call);
+    Py_CLEAR(state->tool_call);
+    Py_CLEAR(state->fingerprinter_type);
+    for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
+        Py_CLEAR(state->python.converters[i]);
+    }
+    for (int i = 0; i < NAME_COUNT; i++) {
+        Py_CLEAR(state->names[i]);
+    }
+    return 0;
+}
+
+static void free_state(void *module) {
+    clear_state(module);
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------
+ */
+
+/* What a function takes: the first `positional` names in order, the rest by keyword only. */
+typedef struct {
+    const char *function;
+    argument_name names[8];
+    int count;
+    int positional;
+    int required;
+} signature;
+
+static int name_index(const module_state *state, const signature *takes, PyObject *keyword) {
+    for (int i = 0; i < takes->count; i++) {
+        if (state->names[takes->names[i]] == keyword) {
+            return i;
+        }
+    }
+    for (int i = 0; i < takes->count; i++) {
+        if (PyUnicode_Compare(state->names[takes->names[i]], keyword) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Sorts a vectorcall's arguments into `given`, in the order of the signature; NULL if not given. */
+static bool read_arguments(const module_state *state, const signature *takes, PyObject *const *args,
+                           Py_ssize_t nargs, PyObject *keywords, PyObject **given) {
+    if (nargs > takes->positional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)",
+                     takes->function, takes->positional, nargs);
+        return false;
+    }
+    for (int i = 0; i < takes->count; i++) {
+        given[i] = i < nargs ? args[i] : NULL;
+    }
+    const Py_ssize_t keyword_count = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    for (Py_ssize_t i = 0; i < keyword_count; i++) {
+        PyObject *keyword = PyTuple_GET_ITEM(keywords, i);
+        const int index = name_index(state, takes, keyword);
+        if (index < 0) {
+            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+                         takes->function, keyword);
+            return false;
+        }
+        if (given[index] != NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'",
+                         takes->function, keyword);
+            return false;
+        }
+        given[index] = args[nargs + i];
+    }
+    for (int i = 0; i < takes->required; i++) {
+        if (given[i] == NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%s'", takes->function,
+                         argument_names[takes->names[i]]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Options that are not the defaults, or NULL and NULL. */
+static bool read_options(const module_state *state, int profile, PyObject *encoder,
+                         PyObject *max_depth, ovt_walk_options *options) {
+    *options = (ovt_walk_options){
+        .python = &state->python,
+        .profile = &ovt_profiles[profile],
+        .converter = state->python.converters[profile],
+        .encoder = Py_None,
+        .max_depth = state->default_max_depth,
+    };
+    if (encoder != NULL && encoder != Py_None) {
+        PyObject *checked = PyObject_CallOneArg(state->checked_encoder, encoder);
+        if (checked == NULL) {
+            return false;
+        }
+        options->encoder = encoder; /* the caller's arguments keep it alive */
+        Py_DECREF(checked);
+    }
+    if (max_depth != NULL) {
+        PyObject *checked = PyObject_CallOneArg(state->checked_depth, max_depth);
+        if (checked == NULL) {
+            return false;
+        }
+        options->max_depth = PyLong_AsSsize_t(checked);
+        Py_DECREF(checked);
+    }
+    return true;
+}
+
+/* ---- selection ----------------------------------------------------------------------------------
+ */
+
+enum {
+    FEW_NAMES = 16, /* compared one by one with each key; more go through a dict in Python */
+};
+
+/* The storage of an exact list or tuple of exact str objects, NULL for anything else. */
+static PyObject *const *plain_names(PyObject *names, Py_ssize_t *count) {
+#ifdef Py_GIL_DISABLED
+    const bool is_plain = PyTuple_CheckExact(names); /* a list may change under another thread */
+#else
+    const bool is_plain = PyTuple_CheckExact(names) || PyList_CheckExact(names);
+#endif
+    if (!is_plain) {
+        return NULL;
+    }
+    *count = PySequence_Fast_GET_SIZE(names);
+    PyObject *const *items = PySequence_Fast_ITEMS(names);
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        if (!PyUnicode_CheckExact(items[i])) {
+            return NULL;
+        }
+    }
+    return *count <= FEW_NAMES ? items : NULL;
+}
+
+/* Whether finding an exact str in a dict compares with nothing but built-in types. */
+static bool has_plain_keys(PyObject *dict) {
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(dict, &position, &key, &value)) {
+        if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key) && !PyFloat_CheckExact(key) &&
+            !PyBool_Check(key) && key != Py_None) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Decides which arguments count. Either *selection is filled and *selected is `args`, or
+ * *selected is what Python's select_args gives. A new reference; NULL with an exception set. */
+static PyObject *select_from(const module_state *state, PyObject *args, PyObject *match_on,
+                             PyObject *ignore_args, ovt_selection *selection) {
+    const bool has_match = match_on != NULL && match_on != Py_None;
+    const bool has_ignore = ignore_args != NULL && ignore_args != Py_None;
+    if (!has_match && !has_ignore) {
+        return Py_NewRef(args);
+    }
+    Py_ssize_t match_count = 0, ignore_count = 0;
+    PyObject *const *kept = has_match ? plain_names(match_on, &match_count) : NULL;
+    PyObject *const *dropped = has_ignore ? plain_names(ignore_args, &ignore_count) : NULL;
+    const bool is_plain = (!has_match || kept != NULL) && (!has_ignore || dropped != NULL);
+    if (is_plain && match_count == 0 && ignore_count == 0) {
+        return Py_NewRef(args);
+    }
+    if (is_plain && PyDict_CheckExact(args) && has_plain_keys(args)) {
+        *selection = match_count != 0 ? (ovt_selection){kept, match_count, false}
+                                      : (ovt_selection){dropped, ignore_count, true};
+        return Py_NewRef(args);
+    }
+    PyObject *selected =
+        PyObject_CallFunctionObjArgs(state->select_args, args, has_match ? match_on : Py_None,
+                                     has_ignore ? ignore_args : Py_None, NULL);
+    return selected;
+}
+
+/* ---- the work
+ * --------------------------------------------------------------------------------------- */
+
+enum {
+    STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */
+};
+
+static PyObject *hex_of(const uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
+    PyObject *text = PyUnicode_New(OVT_SHA256_HEX_SIZE, 127);
+    if (text != NULL) {
+        ovt_sha256_hex(digest, PyUnicode_DATA(text));
+    }
+    return text;
+}
+
+static PyObject *canonical_str(PyObject *value, const ovt_walk_options *options) {
+    char storage[STACK_BUFFER];
+    ovt_buffer out;
+    ovt_buffer_init(&out, storage, sizeof storage, NULL);
+    PyObject *text = NULL;
+    if (ovt_walk(&out, value, NULL, options) == 0) {
+        text = PyUnicode_DecodeUTF8(out.data, (Py_ssize_t)ovt_buffer_length(&out), NULL);
+    }
+    ovt_buffer_release(&out);
+    return text;
+}
+
+/* The hexadecimal digest of `prefix` and the canonical text of `value`. */
+static PyObject *digest_str(const char *prefix, size_t prefix_size, PyObject *value,
+                            const ovt_selection *selection, const ovt_walk_options *options) {
+    char storage[STACK_BUFFER];
+    ovt_sha256 hash;
+    ovt_buffer out;
+    ovt_buffer_init(&out, storage, sizeof storage, &hash);
+    PyObject *text = NULL;
+    if (!ovt_buffer_append(&out, prefix, prefix_size)) {
+        PyErr_NoMemory();
+    } else if (ovt_walk(&out, value, selection, options) == 0) {
+        uint8_t digest[OVT_SHA256_DIGEST_SIZE];
+        ovt_buffer_finish_hash(&out, digest);
+        text = hex_of(digest);
+    }
+    ovt_buffer_release(&out);
+    return text;
+}
+
+/* Appends kind, newline, name, newline: what is hashed before the arguments. */
+static bool write_prefix(ovt_buffer *out, PyObject *kind, PyObject *name) {
+    PyObject *const parts[] = {kind, name};
+    for (int i = 0; i < 2; i++) {
+        ovt_text text;
+        if (!ovt_read_str(parts[i], &text)) {
+            return false;
+        }
+        if (ovt_write_raw(out, text) != OVT_OK || !ovt_buffer_append(out, "\n", 1)) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An exact str as it is; anything else through one of _arguments' checks. A new reference. */
+static PyObject *exact_name(const module_state *state, PyObject *name) {
+    if (PyUnicode_CheckExact(name)) {
+        return Py_NewRef(name);
+    }
+    PyObject *checked =
+        PyObject_CallFunction(state->checked_text, "Os", name, argument_names[NAME_NAME]);
+    return checked;
+}
+
+static PyObject *exact_kind(const module_state *state, PyObject *kind) {
+    return kind == state->tool_call ? Py_NewRef(kind)
+                                    : PyObject_CallOneArg(state->checked_kind, kind);
+}
+
+/* fingerprint() with its arguments read. */
+static PyObject *fingerprint_of(const module_state *state, PyObject *kind, PyObject *name,
+                                PyObject *args, PyObject *match_on, PyObject *ignore_args,
+                                const ovt_walk_options *options) {
+    PyObject *exact_kind_text = exact_kind(state, kind);
+    if (exact_kind_text == NULL) {
+        return NULL;
+    }
+    PyObject *exact_name_text = exact_name(state, name);
+    PyObject *digest = NULL, *selected = NULL;
+    ovt_selection selection = {0};
+    char storage[256];
+    ovt_buffer prefix;
+    ovt_buffer_init(&prefix, storage, sizeof storage, NULL);
+    if (exact_name_text != NULL && write_prefix(&prefix, exact_kind_text, exact_name_text)) {
+        selected = select_from(state, args, match_on, ignore_args, &selection);
+    }
+    if (selected != NULL) {
+        digest = digest_str(prefix.data, ovt_buffer_length(&prefix), selected, &selection, options);
+        Py_DECREF(selected);
+    }
+    ovt_buffer_release(&prefix);
+    Py_XDECREF(exact_name_text);
+    Py_DECREF(exact_kind_text);
+    return digest;
+}
+
+/* ---- the functions
+ * -------------------------------------------------------------------------------- */
+
+static PyObject *canonical_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *keywords) {
+    static const signature takes = {
+        "canonical_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
+        return NULL;
+    }
+    return canonical_str(given[0], &options);
+}
+
+static PyObject *hash_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *keywords) {
+    static const signature takes = {
+        "hash_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
+        return NULL;
+    }
+    return digest_str(NULL, 0, given[0], NULL, &options);
+}
+
+static PyObject *fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *keywords) {
+    static const signature takes = {"fingerprint",
+                                    {NAME_KIND, NAME_NAME, NAME_ARGS, NAME_MATCH_ON,
+                                     NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
+                                    7,
+                                    5,
+                                    3};
+    const module_state *state = state_of(module);
+    PyObject *given[7];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_options(state, OVT_PROFILE_OVERTURN, given[5], given[6], &options)) {
+        return NULL;
+    }
+    return fingerprint_of(state, given[0], given[1], given[2], given[3], given[4], &options);
+}
+
+static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *keywords) {
+    static const signature takes = {
+        "tool_fingerprint",
+        {NAME_NAME, NAME_ARGS, NAME_MATCH_ON, NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
+        6,
+        4,
+        2};
+    const module_state *state = state_of(module);
+    PyObject *given[6];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_options(state, OVT_PROFILE_OVERTURN, given[4], given[5], &options)) {
+        return NULL;
+    }
+    return fingerprint_of(state, state->tool_call, given[0], given[1], given[2], given[3],
+                          &options);
+}
+
+/* One call of many; `parts` is a tuple (kind, name, args, match_on, ignore_args). */
+static PyObject *fingerprint_of_parts(const module_state *state, PyObject *parts,
+                                      const ovt_walk_options *options) {
+    return fingerprint_of(state, PyTuple_GET_ITEM(parts, 0), PyTuple_GET_ITEM(parts, 1),
+                          PyTuple_GET_ITEM(parts, 2), PyTuple_GET_ITEM(parts, 3),
+                          PyTuple_GET_ITEM(parts, 4), options);
+}
+
+static PyObject *fingerprint_of_call(const module_state *state, PyObject *call,
+                                     const ovt_walk_options *options) {
+    if (PyTuple_CheckExact(call) && PyTuple_GET_SIZE(call) >= 2 && PyTuple_GET_SIZE(call) <= 4) {
+        const Py_ssize_t size = PyTuple_GET_SIZE(call);
+        return fingerprint_of(state, state->tool_call, PyTuple_GET_ITEM(call, 0),
+                              PyTuple_GET_ITEM(call, 1),
+                              size > 2 ? PyTuple_GET_ITEM(call, 2) : NULL,
+                              size > 3 ? PyTuple_GET_ITEM(call, 3) : NULL, options);
+    }
+    PyObject *parts = PyObject_CallOneArg(state->call_parts, call);
+    if (parts == NULL) {
+        return NULL;
+    }
+    PyObject *digest = fingerprint_of_parts(state, parts, options);
+    Py_DECREF(parts);
+    return digest;
+}
+
+/* Puts the call's position before the message of the exception that is set. */
+static void locate_error(const module_state *state, Py_ssize_t index) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+        return;
+    }
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    PyObject *located = PyObject_CallFunction(state->in_call, "On", error, index);
+    if (located == NULL) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(located);
+    PyErr_Restore(type, error, traceback);
+}
+
+static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *keywords) {
+    static const signature takes = {
+        "fingerprint_many", {NAME_CALLS, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
+        return NULL;
+    }
+    PyObject *calls = PyObject_GetIter(given[0]);
+    PyObject *digests = PyList_New(0);
+    bool failed = calls == NULL || digests == NULL;
+    for (Py_ssize_t index = 0; !failed; index++) {
+        PyObject *call = PyIter_Next(calls);
+        if (call == NULL) {
+            failed = PyErr_Occurred() != NULL;
+            break;
+        }
+        PyObject *digest = fingerprint_of_call(state, call, &options);
+        if (digest == NULL) {
+            locate_error(state, index);
+            failed = true;
+        } else {
+            failed = PyList_Append(digests, digest) < 0;
+            Py_DECREF(digest);
+        }
+        Py_DECREF(call);
+    }
+    Py_XDECREF(calls);
+    if (failed) {
+        Py_CLEAR(digests);
+    }
+    return digests;
+}
+
+/* canonical_with(profile, value, encoder=None, max_depth=default): any profile, by its name. */
+static PyObject *canonical_with(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    const module_state *state = state_of(module);
+    if (nargs < 2 || nargs > 4 || !PyUnicode_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError,
+                        "canonical_with() takes a profile's name, a value, an encoder, a depth");
+        return NULL;
+    }
+    for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
+        if (PyUnicode_CompareWithASCIIString(args[0], ovt_profiles[i].name) == 0) {
+            ovt_walk_options options;
+            return read_options(state, i, nargs > 2 ? args[2] : NULL, nargs > 3 ? args[3] : NULL,
+                                &options)
+                       ? canonical_str(args[1], &options)
+                       : NULL;
+        }
+    }
+    PyErr_SetObject(PyExc_KeyError, args[0]);
+    return NULL;
+}
+
+/* ---- ToolFingerprinter
+ * ------------------------------------------------------------------------------ */
+
+typedef struct {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    PyObject *module;
+    PyObject *kind;
+    PyObject *name;
+    PyObject *match_on;    /* a tuple, perhaps empty */
+    PyObject *ignore_args; /* likewise */
+    PyObject *prefix;      /* bytes: what is hashed before the arguments */
+    PyObject *encoder;     /* or None */
+    ovt_walk_options options;
+} fingerprinter;
+
+static PyObject *fingerprinter_call(PyObject *callable, PyObject *const *args, size_t nargsf,
+                                    PyObject *keywords) {
+    static const signature takes = {"ToolFingerprinter", {NAME_ARGS}, 1, 1, 1};
+    const fingerprinter *self = (fingerprinter *)callable;
+    const module_state *state = state_of(self->module);
+    PyObject *given[1];
+    if (!read_arguments(state, &takes, args, PyVectorcall_NARGS(nargsf), keywords, given)) {
+        return NULL;
+    }
+    ovt_selection selection = {0};
+    PyObject *selected =
+        select_from(state, given[0], self->match_on, self->ignore_args, &selection);
+    if (selected == NULL) {
+        return NULL;
+    }
+    PyObject *digest =
+        digest_str(PyBytes_AS_STRING(self->prefix), (size_t)PyBytes_GET_SIZE(self->prefix),
+                   selected, &selection, &self->options);
+    Py_DECREF(selected);
+    return digest;
+}
+
+static int fingerprinter_traverse(PyObject *object, visitproc visit, void *arg) {
+    fingerprinter *self = (fingerprinter *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->module);
+    Py_VISIT(self->match_on);
+    Py_VISIT(self->ignore_args);
+    Py_VISIT(self->encoder);
+    return 0;
+}
+
+static int fingerprinter_clear(PyObject *object) {
+    fingerprinter *self = (fingerprinter *)object;
+    Py_CLEAR(self->encoder);
+    return 0;
+}
+
+static void fingerprinter_dealloc(PyObject *object) {
+    fingerprinter *self = (fingerprinter *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    Py_CLEAR(self->module);
+    Py_CLEAR(self->kind);
+    Py_CLEAR(self->name);
+    Py_CLEAR(self->match_on);
+    Py_CLEAR(self->ignore_args);
+    Py_CLEAR(self->prefix);
+    Py_CLEAR(self->encoder);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *fingerprinter_prefix(const fingerprinter *self) {
+    char storage[256];
+    ovt_buffer out;
+    ovt_buffer_init(&out, storage, sizeof storage, NULL);
+    PyObject *prefix = NULL;
+    if (write_prefix(&out, self->kind, self->name)) {
+        prefix = PyBytes_FromStringAndSize(out.data, (Py_ssize_t)ovt_buffer_length(&out));
+    }
+    ovt_buffer_release(&out);
+    return prefix;
+}
+
+/* A tuple of the declared keys, checked as everywhere. */
+static PyObject *declared_names(const module_state *state, PyObject *names,
+                                argument_name parameter) {
+    return PyObject_CallFunction(state->key_names, "Os", names != NULL ? names : Py_None,
+                                 argument_names[parameter]);
+}
+
+static int fingerprinter_fill(fingerprinter *self, const module_state *state,
+                              PyObject *const *given) {
+    PyObject *encoder = given[4], *max_depth = given[5];
+    if (!read_options(state, OVT_PROFILE_OVERTURN, encoder, max_depth, &self->options)) {
+        return -1;
+    }
+    self->encoder = Py_NewRef(self->options.encoder);
+    self->kind = exact_kind(state, given[3] != NULL ? given[3] : state->tool_call);
+    self->name = self->kind == NULL ? NULL : exact_name(state, given[0]);
+    self->match_on = self->name == NULL ? NULL : declared_names(state, given[1], NAME_MATCH_ON);
+    self->ignore_args =
+        self->match_on == NULL ? NULL : declared_names(state, given[2], NAME_IGNORE_ARGS);
+    self->prefix = self->ignore_args == NULL ? NULL : fingerprinter_prefix(self);
+    return self->prefix == NULL ? -1 : 0;
+}
+
+static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"name",    "match_on",  "ignore_args", "kind",
+                            "encoder", "max_depth", NULL};
+    PyObject *given[6] = {NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO$OOO:ToolFingerprinter", names, &given[0],
+                                     &given[1], &given[2], &given[3], &given[4], &given[5])) {
+        return NULL;
+    }
+    PyObject *module = PyType_GetModule(type); /* the type is final */
+    if (module == NULL) {
+        return NULL;
+    }
+    fingerprinter *self = (fingerprinter *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->vectorcall = fingerprinter_call;
+    self->module = Py_NewRef(module);
+    if (fingerprinter_fill(self, state_of(module), given) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *fingerprinter_repr(PyObject *object) {
+    return PyUnicode_FromFormat("<ToolFingerprinter %R>", ((fingerprinter *)object)->name);
+}
+
+static PyMemberDef fingerprinter_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(fingerprinter, vectorcall), READONLY, NULL},
+    {"kind", T_OBJECT, offsetof(fingerprinter, kind), READONLY, PyDoc_STR("What is called.")},
+    {"name", T_OBJECT, offsetof(fingerprinter, name), READONLY, PyDoc_STR("The name of the tool.")},
+    {"match_on", T_OBJECT, offsetof(fingerprinter, match_on), READONLY,
+     PyDoc_STR("The top-level arguments that count; empty if all do.")},
+    {"ignore_args", T_OBJECT, offsetof(fingerprinter, ignore_args), READONLY,
+     PyDoc_STR("The top-level arguments that do not count.")},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot fingerprinter_slots[] = {
+    {Py_tp_doc, (void *)OVT_DOC_TOOL_FINGERPRINTER},
+    {Py_tp_new, fingerprinter_new},
+    {Py_tp_dealloc, fingerprinter_dealloc},
+    {Py_tp_traverse, fingerprinter_traverse},
+    {Py_tp_clear, fingerprinter_clear},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_repr, fingerprinter_repr},
+    {Py_tp_members, fingerprinter_members},
+    {0, NULL},
+};
+
+static PyType_Spec fingerprinter_spec = {
+    .name = "overturn_fast.ToolFingerprinter",
+    .basicsize = sizeof(fingerprinter),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_HAVE_VECTORCALL,
+    .slots = fingerprinter_slots,
+};
+
+/* ---- the module
+ * --------------------------------------------------------------------------------------- */
+
+/* Puts one attribute of a module of the package into the state. */
+static bool import_into(PyObject **slot, const char *module_name, const char *attribute) {
+    PyObject *module = PyImport_ImportModule(module_name);
+    *slot = module == NULL ? NULL : PyObject_GetAttrString(module, attribute);
+    Py_XDECREF(module);
+    return *slot != NULL;
+}
+
+static bool import_converters(ovt_python_side *python) {
+    PyObject *converters;
+    if (!import_into(&converters, "overturn_fast._convert", "CONVERTERS")) {
+        return false;
+    }
+    bool found = true;
+    for (int i = 0; found && i < OVT_PROFILE_COUNT; i++) {
+        python->converters[i] = PyMapping_GetItemString(converters, ovt_profiles[i].name);
+        found = python->converters[i] != NULL;
+    }
+    Py_DECREF(converters);
+    return found;
+}
+
+static bool import_python_side(module_state *state) {
+    const struct {
+        PyObject **slot;
+        const char *module;
+        const char *attribute;
+    } imports[] = {
+        {&state->python.pairs_type, "overturn_fast._convert", "Pairs"},
+        {&state->python.set_items_type, "overturn_fast._convert", "SetItems"},
+        {&state->python.dropped, "overturn_fast._convert", "DROPPED"},
+        {&state->python.unsupported, "overturn_fast._convert", "UNSUPPORTED"},
+        {&state->python.failure, "overturn_fast._errors", "failure"},
+        {&state->python.nesting_failure, "overturn_fast._errors", "nesting_failure"},
+        {&state->python.conversion_failure, "overturn_fast._errors", "conversion_failure"},
+        {&state->in_call, "overturn_fast._errors", "in_call"},
+        {&state->checked_encoder, "overturn_fast._arguments", "checked_encoder"},
+        {&state->checked_depth, "overturn_fast._arguments", "checked_depth"},
+        {&state->checked_kind, "overturn_fast._arguments", "checked_kind"},
+        {&state->checked_text, "overturn_fast._arguments", "checked_text"},
+        {&state->call_parts, "overturn_fast._arguments", "call_parts"},
+        {&state->tool_call, "overturn_fast._arguments", "TOOL_CALL"},
+        {&state->key_names, "overturn_fast._selection", "key_names"},
+        {&state->select_args, "overturn_fast._selection", "select_args"},
+    };
+    for (size_t i = 0; i < sizeof imports / sizeof *imports; i++) {
+        if (!import_into(imports[i].slot, imports[i].module, imports[i].attribute)) {
+            return false;
+        }
+    }
+    PyObject *depth;
+    if (!import_into(&depth, "overturn_fast._arguments", "DEFAULT_MAX_DEPTH")) {
+        return false;
+    }
+    state->default_max_depth = PyLong_AsSsize_t(depth);
+    Py_DECREF(depth);
+    return import_converters(&state->python);
+}
+
+static int execute_module(PyObject *module) {
+    const char *rejected = ovt_sha256_rejected();
+    if (rejected != NULL) {
+        PyErr_Format(PyExc_ImportError, "OVERTURN_FAST_SHA256 is '%s'; this machine can run: %s",
+                     rejected, ovt_sha256_variants());
+        return -1;
+    }
+    module_state *state = state_of(module);
+    for (int i = 0; i < NAME_COUNT; i++) {
+        state->names[i] = PyUnicode_InternFromString(argument_names[i]);
+        if (state->names[i] == NULL) {
+            return -1;
+        }
+    }
+    if (!import_python_side(state)) {
+        return -1;
+    }
+    state->fingerprinter_type = PyType_FromModuleAndSpec(module, &fingerprinter_spec, NULL);
+    if (state->fingerprinter_type == NULL ||
+        PyModule_AddType(module, (PyTypeObject *)state->fingerprinter_type) < 0) {
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "VERSION", ovt_version());
+}
+
+#define OVT_FASTCALL(function) (PyCFunction)(void (*)(void)) function
+
+static PyMethodDef walker_functions[] = {
+    {"canonical_json", OVT_FASTCALL(canonical_json), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_CANONICAL_JSON},
+    {"hash_json", OVT_FASTCALL(hash_json), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_HASH_JSON},
+    {"fingerprint", OVT_FASTCALL(fingerprint), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_FINGERPRINT},
+    {"tool_fingerprint", OVT_FASTCALL(tool_fingerprint), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_TOOL_FINGERPRINT},
+    {"fingerprint_many", OVT_FASTCALL(fingerprint_many), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_FINGERPRINT_MANY},
+    {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot walker_slots[] = {
+    {Py_mod_exec, execute_module},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef walker_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "overturn_fast._walker",
+    .m_doc = "The functions of overturn_fast over Python objects, on the C core.",
+    .m_size = sizeof(module_state),
+    .m_methods = walker_functions,
+    .m_slots = walker_slots,
+    .m_traverse = visit_state,
+    .m_clear = clear_state,
+    .m_free = free_state,
+};
+
+PyMODINIT_FUNC PyInit__walker(void) {
+    return PyModuleDef_Init(&walker_module);
+}

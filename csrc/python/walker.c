@@ -1,0 +1,1010 @@
+#include "walker.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "arena.h"
+#include "key_order.h"
+#include "number_write.h"
+
+/* ---- the state of a walk ----------------------------------------------------------------- */
+
+typedef enum {
+    KIND_STR,
+    KIND_INT,
+    KIND_FLOAT,
+    KIND_TRUE,
+    KIND_FALSE,
+    KIND_NONE,
+    KIND_DICT,
+    KIND_LIST,
+    KIND_TUPLE,
+    KIND_PAIRS,     /* _convert.Pairs: a list of (key, value) tuples */
+    KIND_SET_ITEMS, /* _convert.SetItems: a list, written in the order of its items' texts */
+    KIND_OTHER,     /* for the converter */
+    KIND_DROPPED,   /* the converter's answer: left out */
+} value_kind;
+
+/* An open container. */
+typedef struct {
+    PyObject *source;    /* the value before any conversion: cycles are told by its identity */
+    PyObject *container; /* the list or tuple that is read; of an object, the dict or Pairs */
+    size_t first;        /* object: its first member; set: the first mark of an item's text */
+    size_t end;          /* object: one past its last member */
+    size_t next;         /* object: the next member; else the index of the next item */
+    ovt_arena_mark mark; /* object: the arena before its key texts */
+    value_kind kind;     /* KIND_DICT for every object */
+    bool is_first;       /* no member has been written yet */
+} frame;
+
+enum {
+    INLINE_FRAMES = 12,
+    INLINE_MEMBERS = 48,
+    LARGEST_SAFE_BITS = 53, /* integers below 2**53 are exact doubles */
+};
+
+static const int64_t LARGEST_SAFE_INTEGER = ((int64_t)1 << LARGEST_SAFE_BITS) - 1;
+
+typedef struct {
+    ovt_buffer *out;
+    const ovt_walk_options *options;
+    const ovt_profile *profile;
+
+    /* Whether every reference held here is a strong one. Free-threaded Pythons start that way. */
+    bool is_strong;
+    PyObject *source; /* the value at hand, as found */
+    PyObject *value;  /* the same, converted; often the same object */
+
+    frame *frames;
+    size_t depth;
+    size_t frame_capacity;
+
+    ovt_member *members; /* of all open objects, one after the other */
+    uint32_t *order;     /* order[i]: which member of its object comes at position i */
+    size_t member_count;
+    size_t member_capacity;
+
+    size_t *marks; /* of all open sets: where in `out` each item's text starts */
+    size_t mark_count;
+    size_t mark_capacity;
+
+    ovt_arena arena;
+
+    frame inline_frames[INLINE_FRAMES];
+    ovt_member inline_members[INLINE_MEMBERS];
+    uint32_t inline_order[INLINE_MEMBERS];
+} walk;
+
+/* What the functions below answer. */
+typedef enum { FAILED = -1, DONE = 0 } outcome;
+
+/* ---- references ---------------------------------------------------------------------------- */
+
+/* From here on Python code may run: hold everything that is open. */
+static void make_strong(walk *w) {
+    if (w->is_strong) {
+        return;
+    }
+    w->is_strong = true;
+    Py_XINCREF(w->source);
+    Py_XINCREF(w->value);
+    for (size_t i = 0; i < w->depth; i++) {
+        Py_XINCREF(w->frames[i].source);
+        Py_INCREF(w->frames[i].container);
+    }
+    for (size_t i = 0; i < w->member_count; i++) {
+        Py_INCREF((PyObject *)w->members[i].key);
+        Py_INCREF((PyObject *)w->members[i].value);
+    }
+}
+
+/* Makes `value` the one at hand, borrowed or held twice (as found, and converted). */
+static inline void take_current(walk *w, PyObject *value) {
+    w->source = value;
+    w->value = value;
+    if (w->is_strong) {
+        Py_INCREF(value);
+        Py_INCREF(value);
+    }
+}
+
+static inline void drop_current(walk *w) {
+    if (w->is_strong) {
+        Py_CLEAR(w->source);
+        Py_CLEAR(w->value);
+    }
+}
+
+static void drop_members(walk *w, size_t first) {
+    if (w->is_strong) {
+        for (size_t i = first; i < w->member_count; i++) {
+            Py_DECREF((PyObject *)w->members[i].key);
+            Py_DECREF((PyObject *)w->members[i].value);
+        }
+    }
+    w->member_count = first;
+}
+
+static void release_walk(walk *w) {
+    drop_current(w);
+    drop_members(w, 0);
+    while (w->depth > 0) {
+        frame *top = &w->frames[--w->depth];
+        if (w->is_strong) {
+            Py_XDECREF(top->source);
+            Py_DECREF(top->container);
+        }
+        if (top->kind == KIND_SET_ITEMS) {
+            w->out->pins--;
+        }
+    }
+    ovt_arena_release(&w->arena, (ovt_arena_mark){0});
+    if (w->frames != w->inline_frames) {
+        PyMem_RawFree(w->frames);
+    }
+    if (w->members != w->inline_members) {
+        PyMem_RawFree(w->members);
+        PyMem_RawFree(w->order);
+    }
+    PyMem_RawFree(w->marks);
+}
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+/* Moves `used` elements to a larger block; `block` is freed unless it is the inline one. */
+static void *enlarged(void *block, const void *inline_block, size_t used, size_t capacity,
+                      size_t element) {
+    if (capacity > SIZE_MAX / 2 / element) {
+        return NULL;
+    }
+    if (block != inline_block) {
+        return PyMem_RawRealloc(block, capacity * element);
+    }
+    void *larger = PyMem_RawMalloc(capacity * element);
+    if (larger != NULL && used != 0) {
+        memcpy(larger, block, used * element);
+    }
+    return larger;
+}
+
+static OVT_NEVER_INLINE bool grow_frames(walk *w) {
+    const size_t capacity = w->frame_capacity * 2;
+    frame *frames = enlarged(w->frames, w->inline_frames, w->depth, capacity, sizeof *frames);
+    if (frames == NULL) {
+        return false;
+    }
+    w->frames = frames;
+    w->frame_capacity = capacity;
+    return true;
+}
+
+static OVT_NEVER_INLINE bool grow_members(walk *w, size_t count) {
+    size_t capacity = w->member_capacity * 2;
+    if (count > SIZE_MAX / 2) {
+        return false;
+    }
+    if (capacity < w->member_count + count) {
+        capacity = w->member_count + count;
+    }
+    ovt_member *members =
+        enlarged(w->members, w->inline_members, w->member_count, capacity, sizeof *members);
+    if (members == NULL) {
+        return false;
+    }
+    const bool was_inline = w->members == w->inline_members;
+    w->members = members;
+    uint32_t *order = enlarged(w->order, w->inline_order, w->member_count, capacity, sizeof *order);
+    if (order == NULL) {
+        if (was_inline) { /* members and order move to the heap together or not at all */
+            PyMem_RawFree(members);
+            w->members = w->inline_members;
+        }
+        return false;
+    }
+    w->order = order;
+    w->member_capacity = capacity;
+    return true;
+}
+
+static inline bool reserve_members(walk *w, size_t count) {
+    return w->member_capacity - w->member_count >= count || grow_members(w, count);
+}
+
+static bool push_mark(walk *w, size_t mark) {
+    if (w->mark_count == w->mark_capacity) {
+        const size_t capacity = w->mark_capacity == 0 ? 16 : w->mark_capacity * 2;
+        size_t *marks = enlarged(w->marks, NULL, w->mark_count, capacity, sizeof *marks);
+        if (marks == NULL) {
+            return false;
+        }
+        w->marks = marks;
+        w->mark_capacity = capacity;
+    }
+    w->marks[w->mark_count++] = mark;
+    return true;
+}
+
+/* ---- errors ------------------------------------------------------------------------------------
+ */
+
+static outcome no_memory(void) {
+    PyErr_NoMemory();
+    return FAILED;
+}
+
+/* The step from an open container to the member at hand, as overturn_fast._errors.Segment. */
+static PyObject *path_segment(const walk *w, const frame *open) {
+    switch (open->kind) {
+    case KIND_DICT: {
+        const size_t at = open->next - 1;
+        const ovt_member *member = &w->members[open->first + w->order[at]];
+        return PyUnicode_DecodeUTF8(member->text, (Py_ssize_t)member->length, "surrogatepass");
+    }
+    case KIND_SET_ITEMS:
+        return Py_NewRef(Py_None);
+    default:
+        return PyLong_FromSize_t(open->next - 1);
+    }
+}
+
+static PyObject *current_path(const walk *w) {
+    PyObject *path = PyList_New((Py_ssize_t)w->depth);
+    for (size_t i = 0; path != NULL && i < w->depth; i++) {
+        PyObject *segment = path_segment(w, &w->frames[i]);
+        if (segment == NULL) {
+            Py_CLEAR(path);
+        } else {
+            PyList_SET_ITEM(path, (Py_ssize_t)i, segment);
+        }
+    }
+    return path;
+}
+
+/* Raises the exception object that a function of _errors made; steals it. */
+static outcome raise_made(PyObject *exception) {
+    if (exception != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+        Py_DECREF(exception);
+    }
+    return FAILED;
+}
+
+static OVT_NEVER_INLINE outcome fail(walk *w, ovt_status status, PyObject *value) {
+    if (status == OVT_NO_MEMORY) {
+        return no_memory();
+    }
+    make_strong(w);
+    Py_INCREF(value);
+    PyObject *path = current_path(w);
+    PyObject *made = path == NULL ? NULL
+                                  : PyObject_CallFunction(w->options->python->failure, "iOO",
+                                                          (int)status, path, value);
+    Py_XDECREF(path);
+    Py_DECREF(value);
+    return raise_made(made);
+}
+
+/* Nesting went too deep or never ends; `source` is the container that was about to be opened. */
+static OVT_NEVER_INLINE outcome fail_nesting(walk *w, PyObject *source) {
+    make_strong(w);
+    PyObject *path = current_path(w);
+    PyObject *containers = PyList_New(0);
+    int failed = path == NULL || containers == NULL;
+    for (size_t i = 0; !failed && i <= w->depth; i++) {
+        PyObject *container = i < w->depth ? w->frames[i].source : source;
+        if (i < w->depth || source != NULL) {
+            failed = PyList_Append(containers, container != NULL ? container : Py_None) < 0;
+        }
+    }
+    PyObject *made = failed ? NULL
+                            : PyObject_CallFunction(w->options->python->nesting_failure, "OOn",
+                                                    path, containers, w->options->max_depth);
+    Py_XDECREF(path);
+    Py_XDECREF(containers);
+    return raise_made(made);
+}
+
+/* The converter raised: the exception as overturn_fast._errors words it. */
+static OVT_NEVER_INLINE outcome fail_conversion(walk *w, PyObject *value) {
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (traceback != NULL) {
+        PyException_SetTraceback(error, traceback);
+    }
+    PyObject *path = current_path(w);
+    PyObject *made = path == NULL
+                         ? NULL
+                         : PyObject_CallFunctionObjArgs(w->options->python->conversion_failure,
+                                                        error, path, value, NULL);
+    Py_XDECREF(path);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    Py_DECREF(error);
+    return raise_made(made);
+}
+
+/* ---- kinds of values ---------------------------------------------------------------------------
+ */
+
+static OVT_NEVER_INLINE value_kind kind_of_subclass(const walk *w, PyObject *value) {
+    PyTypeObject *const type = Py_TYPE(value);
+    if ((PyObject *)type == w->options->python->pairs_type) {
+        return KIND_PAIRS;
+    }
+    if ((PyObject *)type == w->options->python->set_items_type) {
+        return KIND_SET_ITEMS;
+    }
+    if (PyType_HasFeature(type, Py_TPFLAGS_UNICODE_SUBCLASS)) {
+        return KIND_STR;
+    }
+    if (PyType_HasFeature(type, Py_TPFLAGS_LONG_SUBCLASS)) {
+        return KIND_INT;
+    }
+    if (PyFloat_Check(value)) {
+        return KIND_FLOAT;
+    }
+    return KIND_OTHER;
+}
+
+static inline value_kind kind_of(const walk *w, PyObject *value) {
+    PyTypeObject *const type = Py_TYPE(value);
+    if (type == &PyUnicode_Type) {
+        return KIND_STR;
+    }
+    if (type == &PyLong_Type) {
+        return KIND_INT;
+    }
+    if (type == &PyFloat_Type) {
+        return KIND_FLOAT;
+    }
+    if (type == &PyDict_Type) {
+        return KIND_DICT;
+    }
+    if (type == &PyList_Type) {
+        return KIND_LIST;
+    }
+    if (value == Py_None) {
+        return KIND_NONE;
+    }
+    if (value == Py_True) {
+        return KIND_TRUE;
+    }
+    if (value == Py_False) {
+        return KIND_FALSE;
+    }
+    if (type == &PyTuple_Type) {
+        return KIND_TUPLE;
+    }
+    return kind_of_subclass(w, value);
+}
+
+/* Converts the value at hand as often as it takes to be one that the walk writes itself. */
+static OVT_NEVER_INLINE outcome convert_current(walk *w, value_kind *kind) {
+    make_strong(w);
+    /* Brent's cycle detection along the chain of conversions: the anchor moves at powers of two. */
+    PyObject *anchor = Py_NewRef(w->value);
+    outcome result = DONE;
+    for (Py_ssize_t conversions = 1; *kind == KIND_OTHER; conversions++) {
+        PyObject *arguments[] = {w->value, w->options->encoder};
+        PyObject *converted = PyObject_Vectorcall(w->options->converter, arguments, 2, NULL);
+        if (converted == NULL) {
+            result = fail_conversion(w, w->value);
+            break;
+        }
+        if (converted == w->options->python->unsupported || converted == anchor) {
+            const bool is_cycle = converted == anchor;
+            Py_DECREF(converted);
+            result = fail(w, is_cycle ? OVT_CIRCULAR_REFERENCE : OVT_UNSUPPORTED_TYPE, w->value);
+            break;
+        }
+        Py_SETREF(w->value, converted);
+        if (converted == w->options->python->dropped) {
+            *kind = KIND_DROPPED;
+            break;
+        }
+        if (conversions > w->options->max_depth) {
+            result = fail_nesting(w, NULL);
+            break;
+        }
+        if ((conversions & (conversions - 1)) == 0) {
+            Py_SETREF(anchor, Py_NewRef(converted));
+        }
+        *kind = kind_of(w, converted);
+    }
+    Py_DECREF(anchor);
+    return result;
+}
+
+/* ---- numbers
+ * ------------------------------------------------------------------------------------- */
+
+static ovt_status write_null(ovt_buffer *out) {
+    return ovt_buffer_append(out, "null", 4) ? OVT_OK : OVT_NO_MEMORY;
+}
+
+static inline ovt_status write_float(ovt_buffer *out, const ovt_profile *profile, double value) {
+    if (OVT_UNLIKELY(!isfinite(value))) {
+        return profile->non_finite_null ? write_null(out) : OVT_FLOAT_DOMAIN;
+    }
+    if (!ovt_buffer_reserve(out, OVT_NUMBER_SIZE)) {
+        return OVT_NO_MEMORY;
+    }
+    out->end += profile->exact_integral_floats ? ovt_write_double_integral_exact(out->end, value)
+                                               : ovt_write_double(out->end, value);
+    return OVT_OK;
+}
+
+/* The magnitude of an int beyond 64 bits, if it has at most 128 of them. */
+static bool magnitude_of(PyObject *value, uint64_t *high, uint64_t *low) {
+    /* The slots of int itself, so that a subclass cannot interfere. */
+    const PyNumberMethods *const as_int = PyLong_Type.tp_as_number;
+    PyObject *magnitude = as_int->nb_absolute(value);
+    PyObject *width = PyLong_FromLong(64);
+    PyObject *upper = NULL;
+    if (magnitude != NULL && width != NULL) {
+        upper = as_int->nb_rshift(magnitude, width);
+    }
+    bool fits = false;
+    if (upper != NULL) {
+        *low = PyLong_AsUnsignedLongLongMask(magnitude);
+        *high = PyLong_AsUnsignedLongLong(upper);
+        fits = !PyErr_Occurred();
+    }
+    PyErr_Clear();
+    Py_XDECREF(magnitude);
+    Py_XDECREF(width);
+    Py_XDECREF(upper);
+    return fits;
+}
+
+/* Whether high * 2**64 + low is below 10**21. */
+static bool is_below_1e21(uint64_t high, uint64_t low) {
+    const uint64_t limit_high = 54, limit_low = UINT64_C(3875820019684212736);
+    return high < limit_high || (high == limit_high && low < limit_low);
+}
+
+/* An int that does not fit 64 bits. */
+static OVT_NEVER_INLINE ovt_status write_large_int(ovt_buffer *out, const ovt_profile *profile,
+                                                   PyObject *value, bool is_negative) {
+    if (profile->integers == OVT_INTEGERS_SAFE_ONLY) {
+        return OVT_INTEGER_DOMAIN;
+    }
+    if (!ovt_buffer_reserve(out, 1 + OVT_NUMBER_SIZE)) {
+        return OVT_NO_MEMORY;
+    }
+    uint64_t high, low;
+    if (profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 && magnitude_of(value, &high, &low) &&
+        is_below_1e21(high, low)) {
+        if (is_negative) {
+            ovt_buffer_put(out, '-');
+        }
+        out->end += ovt_write_u128(out->end, high, low);
+        return OVT_OK;
+    }
+    const double nearest = PyLong_AsDouble(value);
+    if (nearest == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return profile->non_finite_null ? write_null(out) : OVT_INTEGER_DOMAIN;
+    }
+    out->end += ovt_write_double(out->end, nearest);
+    return OVT_OK;
+}
+
+static inline ovt_status write_int(ovt_buffer *out, const ovt_profile *profile, PyObject *value) {
+    int overflow;
+    const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (OVT_UNLIKELY(overflow != 0)) {
+        return write_large_int(out, profile, value, overflow < 0);
+    }
+    if (!ovt_buffer_reserve(out, OVT_NUMBER_SIZE)) {
+        return OVT_NO_MEMORY;
+    }
+    if (OVT_UNLIKELY(number > LARGEST_SAFE_INTEGER || number < -LARGEST_SAFE_INTEGER)) {
+        if (profile->integers == OVT_INTEGERS_SAFE_ONLY) {
+            return OVT_INTEGER_DOMAIN;
+        }
+        if (profile->integers == OVT_INTEGERS_AS_DOUBLE) {
+            out->end += ovt_write_double(out->end, (double)number);
+            return OVT_OK;
+        }
+    }
+    out->end += ovt_write_i64(out->end, number);
+    return OVT_OK;
+}
+
+/* ---- members of objects
+ * --------------------------------------------------------------------------- */
+
+/* What has been seen of an object's keys. */
+typedef struct {
+    bool may_collide;  /* two keys may have one text: not all of them are exact str of a dict */
+    bool skipped_none; /* a None was left out on the assumption that they do not */
+    bool keeps_none;   /* None is kept until it is known which of two keys comes last */
+} key_survey;
+
+/* A key text of its own in the arena. */
+static outcome take_text(walk *w, ovt_member *member, const char *text, size_t length) {
+    char *own = ovt_arena_take(&w->arena, length);
+    if (own == NULL) {
+        return no_memory();
+    }
+    memcpy(own, text, length);
+    member->text = own;
+    member->length = length;
+    return DONE;
+}
+
+static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ovt_text text,
+                                                      ovt_member *member) {
+    if (text.length > SIZE_MAX / 4) {
+        return no_memory();
+    }
+    char *own = ovt_arena_take(&w->arena, 4 * text.length);
+    if (own == NULL) {
+        return no_memory();
+    }
+    member->text = own;
+    member->length =
+        ovt_encode_wtf8(own, text, w->profile->join_surrogates, &member->has_surrogates);
+    ovt_arena_shrink(&w->arena, 4 * text.length - member->length);
+    if (member->has_surrogates && !w->profile->escape_surrogates) {
+        return fail(w, OVT_KEY_SURROGATE, key);
+    }
+    return DONE;
+}
+
+/* The text of a key that is no exact ASCII str. */
+static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, PyObject *key, ovt_member *member,
+                                                  key_survey *survey) {
+    if (PyUnicode_Check(key)) {
+        ovt_text text;
+        if (!ovt_read_str(key, &text)) {
+            return FAILED;
+        }
+        survey->may_collide |= !PyUnicode_CheckExact(key);
+        if (text.is_ascii) {
+            member->text = text.data;
+            member->length = text.length;
+            return DONE;
+        }
+        if (ovt_has_surrogates(text)) {
+            survey->may_collide = true;
+            return text_of_surrogate_key(w, key, text, member);
+        }
+        Py_ssize_t length;
+        member->text = PyUnicode_AsUTF8AndSize(key, &length);
+        member->length = (size_t)length;
+        return member->text != NULL ? DONE : FAILED;
+    }
+    survey->may_collide = true;
+    char storage[2 * OVT_NUMBER_SIZE];
+    ovt_buffer text;
+    ovt_buffer_init(&text, storage, sizeof storage, NULL);
+    ovt_status status = OVT_KEY_TYPE;
+    if (w->profile->any_key) {
+        if (key == Py_None) {
+            status = write_null(&text);
+        } else if (key == Py_True) {
+            status = ovt_buffer_append(&text, "true", 4) ? OVT_OK : OVT_NO_MEMORY;
+        } else if (key == Py_False) {
+            status = ovt_buffer_append(&text, "false", 5) ? OVT_OK : OVT_NO_MEMORY;
+        } else if (PyLong_Check(key)) {
+            status = write_int(&text, w->profile, key);
+        } else if (PyFloat_Check(key)) {
+            status = write_float(&text, w->profile, PyFloat_AS_DOUBLE(key));
+        }
+    }
+    if (status != OVT_OK) {
+        return fail(w, status, key);
+    }
+    return take_text(w, member, text.data, ovt_buffer_length(&text));
+}
+
+/* Adds one member; room for it was made before. */
+static inline outcome add_member(walk *w, PyObject *key, PyObject *value, key_survey *survey) {
+    ovt_member *member = &w->members[w->member_count];
+    member->has_surrogates = false;
+    if (OVT_LIKELY(PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT_ASCII(key))) {
+        member->text = (const char *)(((PyASCIIObject *)key) + 1);
+        member->length = (size_t)PyUnicode_GET_LENGTH(key);
+    } else if (text_of_other_key(w, key, member, survey) == FAILED) {
+        return FAILED;
+    }
+    if (value == Py_None && w->profile->drop_none && !survey->keeps_none) {
+        survey->skipped_none = true;
+        return DONE;
+    }
+    member->key = key;
+    member->value = value;
+    if (w->is_strong) {
+        Py_INCREF(key);
+        Py_INCREF(value);
+    }
+    w->member_count++;
+    return DONE;
+}
+
+/* Whether a key takes part. Only an exact str can be one of the names. */
+static bool is_selected(const ovt_selection *selection, PyObject *key) {
+    if (!PyUnicode_CheckExact(key)) {
+        return selection->drops;
+    }
+    for (Py_ssize_t i = 0; i < selection->count; i++) {
+        PyObject *name = selection->names[i];
+        if (name == key || (PyUnicode_GET_LENGTH(name) == PyUnicode_GET_LENGTH(key) &&
+                            PyUnicode_Compare(name, key) == 0)) {
+            return !selection->drops;
+        }
+    }
+    return selection->drops;
+}
+
+static outcome add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *selection,
+                                   key_survey *survey) {
+    if (!reserve_members(w, (size_t)PyDict_GET_SIZE(dict))) {
+        return no_memory();
+    }
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(dict, &position, &key, &value)) {
+        if (selection != NULL && !is_selected(selection, key)) {
+            continue;
+        }
+        if (add_member(w, key, value, survey) == FAILED) {
+            return FAILED;
+        }
+    }
+    return DONE;
+}
+
+static outcome add_members_of_pairs(walk *w, PyObject *pairs, key_survey *survey) {
+    if (!reserve_members(w, (size_t)PyList_GET_SIZE(pairs))) {
+        return no_memory();
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
+        PyObject *pair = PyList_GET_ITEM(pairs, i);
+        PyObject *key = PyTuple_GET_ITEM(pair, 0), *value = PyTuple_GET_ITEM(pair, 1);
+        if (add_member(w, key, value, survey) == FAILED) {
+            return FAILED;
+        }
+    }
+    return DONE;
+}
+
+static outcome add_members(walk *w, PyObject *container, bool is_dict,
+                           const ovt_selection *selection, key_survey *survey) {
+    if (!is_dict) {
+        return add_members_of_pairs(w, container, survey);
+    }
+    outcome result;
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(container);
+#endif
+    result = add_members_of_dict(w, container, selection, survey);
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    return result;
+}
+
+/* Of members with one text the last one counts, and if it is None it is left out after all.
+ * Shortens the order; the members stay where they are. */
+static size_t keep_last_of_equals(const walk *w, const ovt_member *members, uint32_t *order,
+                                  size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const ovt_member *member = &members[order[i]];
+        const bool is_last = i + 1 == count || !ovt_same_key(member, &members[order[i + 1]]);
+        const bool is_written = member->value != Py_None || !w->profile->drop_none;
+        if (is_last && is_written) {
+            order[kept++] = order[i];
+        }
+    }
+    return kept;
+}
+
+/* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
+static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
+    const size_t first = w->member_count;
+    const ovt_arena_mark mark = w->arena;
+    key_survey survey = {.may_collide = !is_dict, .keeps_none = !is_dict};
+    if (add_members(w, open->container, is_dict, selection, &survey) == FAILED) {
+        return FAILED;
+    }
+    if (OVT_UNLIKELY(survey.may_collide && survey.skipped_none)) {
+        drop_members(w, first);
+        ovt_arena_release(&w->arena, mark);
+        survey.keeps_none = true;
+        if (add_members(w, open->container, is_dict, selection, &survey) == FAILED) {
+            return FAILED;
+        }
+    }
+    const size_t count = w->member_count - first;
+    const ovt_member *members = w->members + first;
+    uint32_t *order = w->order + first;
+    const bool utf16 = w->profile->utf16_key_order;
+    if (ovt_order_members(members, order, count, utf16) != OVT_OK) {
+        return no_memory();
+    }
+    size_t written = count;
+    if (OVT_UNLIKELY(survey.may_collide)) {
+        written = keep_last_of_equals(w, members, order, count);
+    }
+    open->first = first;
+    open->next = first;
+    open->end = first + written;
+    open->mark = mark;
+    open->kind = KIND_DICT;
+    return DONE;
+}
+
+/* ---- frames
+ * ----------------------------------------------------------------------------------------- */
+
+/* Opens the container at hand. Its source is NULL for a selection, which is a mapping of its own.
+ */
+static inline outcome open_container(walk *w, value_kind kind, const ovt_selection *selection) {
+    PyObject *const source = selection == NULL ? w->source : NULL;
+    const size_t depth = w->depth;
+    if (depth != 0) {
+        /* Brent's cycle detection along the path: a container is compared with its ancestor at
+         * the last power of two, which meets any cycle within a few rounds of it. */
+        const size_t anchor = ((size_t)1 << (63 - ovt_leading_zeros(depth))) - 1;
+        if (OVT_UNLIKELY(w->frames[anchor].source == source)) {
+            return fail_nesting(w, source);
+        }
+    }
+    if (OVT_UNLIKELY(depth >= (size_t)w->options->max_depth)) {
+        return fail_nesting(w, source != NULL ? source : Py_None);
+    }
+    if (OVT_UNLIKELY(depth == w->frame_capacity) && !grow_frames(w)) {
+        return no_memory();
+    }
+    frame *open = &w->frames[depth];
+    *open = (frame){.source = source, .container = w->value, .kind = kind, .is_first = true};
+    const bool is_object = kind == KIND_DICT || kind == KIND_PAIRS;
+    if (is_object && collect_object(w, open, kind == KIND_DICT, selection) == FAILED) {
+        return FAILED;
+    }
+    if (!ovt_buffer_reserve(w->out, 1)) {
+        return no_memory();
+    }
+    ovt_buffer_put(w->out, is_object ? '{' : '[');
+    if (kind == KIND_SET_ITEMS) {
+        w->out->pins++;
+        open->first = w->mark_count;
+    }
+    if (w->is_strong) {
+        Py_XINCREF(open->source);
+        Py_INCREF(open->container);
+    }
+    w->depth++;
+    return DONE;
+}
+
+/* Replaces the texts of a set's items, written one after the other, by the sorted array of them. */
+static OVT_NEVER_INLINE outcome sort_set_items(walk *w, const frame *open) {
+    const size_t count = w->mark_count - open->first;
+    ovt_buffer *out = w->out;
+    if (count < 2) {
+        return DONE;
+    }
+    const size_t *starts = w->marks + open->first;
+    const size_t base = starts[0], size = ovt_buffer_length(out) - base;
+    char *texts = PyMem_RawMalloc(size);
+    ovt_member *items = PyMem_RawMalloc(count * sizeof *items);
+    uint32_t *order = PyMem_RawMalloc(count * sizeof *order);
+    outcome result = FAILED;
+    if (texts != NULL && items != NULL && order != NULL && ovt_buffer_reserve(out, count)) {
+        memcpy(texts, out->data + base, size);
+        for (size_t i = 0; i < count; i++) {
+            const size_t end = i + 1 < count ? starts[i + 1] - base : size;
+            items[i] = (ovt_member){.text = texts + (starts[i] - base),
+                                    .length = end - (starts[i] - base)};
+        }
+        if (ovt_order_members(items, order, count, false) == OVT_OK) {
+            out->end = out->data + base;
+            for (size_t i = 0; i < count; i++) {
+                if (i != 0) {
+                    ovt_buffer_put(out, ',');
+                }
+                memcpy(out->end, items[order[i]].text, items[order[i]].length);
+                out->end += items[order[i]].length;
+            }
+            result = DONE;
+        }
+    }
+    PyMem_RawFree(texts);
+    PyMem_RawFree(items);
+    PyMem_RawFree(order);
+    return result == DONE ? DONE : no_memory();
+}
+
+static inline outcome close_container(walk *w) {
+    frame *top = &w->frames[w->depth - 1];
+    char closing = ']';
+    if (top->kind == KIND_DICT) {
+        closing = '}';
+        drop_members(w, top->first);
+        if (OVT_UNLIKELY(w->arena.block != top->mark.block || w->arena.used != top->mark.used)) {
+            ovt_arena_release(&w->arena, top->mark);
+        }
+    } else if (OVT_UNLIKELY(top->kind == KIND_SET_ITEMS)) {
+        if (sort_set_items(w, top) == FAILED) {
+            return FAILED;
+        }
+        w->mark_count = top->first;
+        w->out->pins--;
+    }
+    if (!ovt_buffer_reserve(w->out, 1)) {
+        return no_memory();
+    }
+    ovt_buffer_put(w->out, closing);
+    w->depth--;
+    if (w->is_strong) {
+        Py_XDECREF(top->source);
+        Py_DECREF(top->container);
+    }
+    return DONE;
+}
+
+/* Makes the next member of the innermost container the one at hand. False when there is none. */
+static inline bool take_next(walk *w, frame *top) {
+    const size_t at = top->next;
+    switch (top->kind) {
+    case KIND_DICT:
+        if (at == top->end) {
+            return false;
+        }
+        take_current(w, w->members[top->first + w->order[at]].value);
+        break;
+    case KIND_TUPLE:
+        if (at >= (size_t)PyTuple_GET_SIZE(top->container)) {
+            return false;
+        }
+        take_current(w, PyTuple_GET_ITEM(top->container, (Py_ssize_t)at));
+        break;
+    default: {
+        if (at >= (size_t)PyList_GET_SIZE(top->container)) {
+            return false;
+        }
+#ifdef Py_GIL_DISABLED
+        PyObject *item = PyList_GetItemRef(top->container, (Py_ssize_t)at);
+        if (item == NULL) {
+            PyErr_Clear(); /* another thread has shortened the list meanwhile */
+            return false;
+        }
+        take_current(w, item);
+        Py_DECREF(item);
+#else
+        take_current(w, PyList_GET_ITEM(top->container, (Py_ssize_t)at));
+#endif
+    }
+    }
+    top->next = at + 1;
+    return true;
+}
+
+/* What stands before a member: a comma, and the key in an object. */
+static inline outcome begin_member(walk *w, frame *top) {
+    ovt_buffer *out = w->out;
+    if (!ovt_buffer_reserve(out, 1)) {
+        return no_memory();
+    }
+    if (OVT_UNLIKELY(top->kind == KIND_SET_ITEMS)) {
+        return push_mark(w, ovt_buffer_length(out)) ? DONE : no_memory();
+    }
+    if (!top->is_first) {
+        ovt_buffer_put(out, ',');
+    }
+    top->is_first = false;
+    if (top->kind == KIND_DICT) {
+        const ovt_member *member = &w->members[top->first + w->order[top->next - 1]];
+        if (ovt_write_key(out, member->text, member->length, member->has_surrogates) != OVT_OK) {
+            return no_memory();
+        }
+    }
+    return DONE;
+}
+
+/* ---- the walk
+ * ------------------------------------------------------------------------------------------ */
+
+/* Writes the value at hand, or opens it if it is a container. */
+static inline outcome write_current(walk *w, value_kind kind, const ovt_selection *selection) {
+    ovt_buffer *out = w->out;
+    ovt_status status = OVT_OK;
+    switch (kind) {
+    case KIND_STR: {
+        ovt_text text;
+        if (!ovt_read_str(w->value, &text)) {
+            return FAILED;
+        }
+        status = ovt_write_string(out, w->profile, text);
+        break;
+    }
+    case KIND_INT:
+        status = write_int(out, w->profile, w->value);
+        break;
+    case KIND_FLOAT:
+        status = write_float(out, w->profile, PyFloat_AS_DOUBLE(w->value));
+        break;
+    case KIND_TRUE:
+        status = ovt_buffer_append(out, "true", 4) ? OVT_OK : OVT_NO_MEMORY;
+        break;
+    case KIND_FALSE:
+        status = ovt_buffer_append(out, "false", 5) ? OVT_OK : OVT_NO_MEMORY;
+        break;
+    case KIND_NONE:
+    case KIND_DROPPED: /* only at the top: elsewhere it is left out before */
+        status = write_null(out);
+        break;
+    default:
+        return open_container(w, kind, selection);
+    }
+    return OVT_LIKELY(status == OVT_OK) ? DONE : fail(w, status, w->value);
+}
+
+static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection) {
+    take_current(w, root);
+    value_kind kind = kind_of(w, root);
+    if (kind == KIND_OTHER && convert_current(w, &kind) == FAILED) {
+        return FAILED;
+    }
+    if (write_current(w, kind, selection) == FAILED) {
+        return FAILED;
+    }
+    drop_current(w);
+    while (w->depth != 0) {
+        frame *top = &w->frames[w->depth - 1];
+        if (!take_next(w, top)) {
+            if (close_container(w) == FAILED) {
+                return FAILED;
+            }
+            continue;
+        }
+        kind = kind_of(w, w->value);
+        if (OVT_UNLIKELY(kind == KIND_OTHER) && convert_current(w, &kind) == FAILED) {
+            return FAILED;
+        }
+        const bool is_left_out =
+            kind == KIND_DROPPED || (kind == KIND_NONE && w->profile->drop_none);
+        if (!is_left_out &&
+            (begin_member(w, top) == FAILED || write_current(w, kind, NULL) == FAILED)) {
+            return FAILED;
+        }
+        drop_current(w);
+    }
+    return DONE;
+}
+
+int ovt_walk(ovt_buffer *out, PyObject *value, const ovt_selection *selection,
+             const ovt_walk_options *options) {
+    walk w;
+    w.out = out;
+    w.options = options;
+    w.profile = options->profile;
+#ifdef Py_GIL_DISABLED
+    w.is_strong = true;
+#else
+    w.is_strong = false;
+#endif
+    w.source = NULL;
+    w.value = NULL;
+    w.frames = w.inline_frames;
+    w.depth = 0;
+    w.frame_capacity = INLINE_FRAMES;
+    w.members = w.inline_members;
+    w.order = w.inline_order;
+    w.member_count = 0;
+    w.member_capacity = INLINE_MEMBERS;
+    w.marks = NULL;
+    w.mark_count = 0;
+    w.mark_capacity = 0;
+    w.arena = (ovt_arena){0};
+    const bool has_selection = selection != NULL && selection->count != 0;
+    const outcome result = run_walk(&w, value, has_selection ? selection : NULL);
+    release_walk(&w);
+    return result;
+}

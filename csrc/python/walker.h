@@ -1,0 +1,70 @@
+/* Python objects to canonical text.
+ *
+ * The walk is iterative: a frame for each open container, so nesting costs memory and no stack.
+ * Exact built-in types are told by pointer, their subclasses by flag, and any other single value
+ * goes through the profile's converter (overturn_fast/_convert.py), which is the only place where
+ * Python code runs during a walk. Until the first such call nothing can change under the walk, and
+ * it borrows every reference; before the call it takes strong references to all that is open. */
+#ifndef OVT_WALKER_H
+#define OVT_WALKER_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "buffer.h"
+#include "profile.h"
+#include "status.h"
+#include "string_write.h"
+
+/* What the walker needs of the package's Python side, held by the module's state. */
+typedef struct {
+    PyObject *pairs_type;         /* _convert.Pairs */
+    PyObject *set_items_type;     /* _convert.SetItems */
+    PyObject *dropped;            /* _convert.DROPPED */
+    PyObject *unsupported;        /* _convert.UNSUPPORTED */
+    PyObject *failure;            /* _errors.failure */
+    PyObject *nesting_failure;    /* _errors.nesting_failure */
+    PyObject *conversion_failure; /* _errors.conversion_failure */
+    PyObject *converters[OVT_PROFILE_COUNT];
+} ovt_python_side;
+
+/* The top-level keys of an exact dict that take part; a `count` of 0 selects all. */
+typedef struct {
+    PyObject *const *names; /* exact str objects */
+    Py_ssize_t count;
+    bool drops; /* the names are left out, else only they are kept */
+} ovt_selection;
+
+/* How to walk. */
+typedef struct {
+    const ovt_python_side *python;
+    const ovt_profile *profile;
+    PyObject *converter; /* of the profile */
+    PyObject *encoder;   /* the caller's hook, or None */
+    Py_ssize_t max_depth;
+} ovt_walk_options;
+
+/* Appends the canonical text of `value` to `out`. `selection` applies to an exact dict only and
+ * may be NULL. Returns 0, or -1 with an exception set. */
+int ovt_walk(ovt_buffer *out, PyObject *value, const ovt_selection *selection,
+             const ovt_walk_options *options);
+
+/* Tells where a str (or an object of a subclass) keeps its code points, which the core reads in
+ * place. False with an exception set: only for a str of the legacy kind (before Python 3.12) that
+ * there is no memory to make ready. */
+static inline bool ovt_read_str(PyObject *str, ovt_text *text) {
+#if PY_VERSION_HEX < 0x030C0000
+    if (PyUnicode_READY(str) < 0) {
+        return false;
+    }
+#endif
+    *text = (ovt_text){
+        .data = PyUnicode_DATA(str),
+        .length = (size_t)PyUnicode_GET_LENGTH(str),
+        .width = (int)PyUnicode_KIND(str),
+        .is_ascii = PyUnicode_IS_ASCII(str),
+    };
+    return true;
+}
+
+#endif

@@ -1,0 +1,58 @@
+"""Fingerprints of AI tool calls: a SHA-256 over a canonical form of the arguments.
+
+The names of ``overturn.fingerprint``, computed natively::
+
+    from overturn_fast import tool_fingerprint
+
+    tool_fingerprint("lookup_customer", {"email": "a@b.c", "plan": "pro"})
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from overturn_fast._backend import backend, engine, native_error
+from overturn_fast._errors import (
+    CanonicalizationError,
+    CircularReferenceError,
+    DepthError,
+    FloatDomainError,
+    IntegerDomainError,
+    KeyTypeError,
+    SurrogateError,
+    UnsupportedTypeError,
+)
+from overturn_fast._selection import select_args
+from overturn_fast._version import __version__
+
+FINGERPRINT_VERSION: Final = 1
+"""The version of the Overturn contract that the fingerprints follow."""
+
+ToolFingerprinter = engine.ToolFingerprinter
+canonical_json = engine.canonical_json
+fingerprint = engine.fingerprint
+fingerprint_many = engine.fingerprint_many
+hash_json = engine.hash_json
+tool_fingerprint = engine.tool_fingerprint
+
+__all__ = [
+    "FINGERPRINT_VERSION",
+    "CanonicalizationError",
+    "CircularReferenceError",
+    "DepthError",
+    "FloatDomainError",
+    "IntegerDomainError",
+    "KeyTypeError",
+    "SurrogateError",
+    "ToolFingerprinter",
+    "UnsupportedTypeError",
+    "__version__",
+    "backend",
+    "canonical_json",
+    "fingerprint",
+    "fingerprint_many",
+    "hash_json",
+    "native_error",
+    "select_args",
+    "tool_fingerprint",
+]

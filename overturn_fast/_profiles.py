@@ -1,0 +1,117 @@
+"""The policies that tell one contract's canonical form from another's.
+
+A profile is a constant record. The C core has the same records (``csrc/core/profile.c``); neither
+backend branches on a contract's name, only on these fields.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["JCS", "JCS_DOUBLE", "MCPULSE", "OVERTURN", "PLEACH", "Integers", "Profile"]
+
+
+class Integers(enum.IntEnum):
+    """How an int is written."""
+
+    EXACT_BELOW_1E21 = 0
+    """Its digits below 1e21; from there the nearest double; ``null`` past the double range."""
+    SAFE_ONLY = 1
+    """Its digits up to 2**53 - 1 in magnitude; an error beyond."""
+    AS_DOUBLE = 2
+    """As the nearest double; an error past the double range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The policies of one canonical form (see the table in ``docs/canonical-form.md``)."""
+
+    name: str
+    utf16_key_order: bool
+    """Keys are ordered by UTF-16 code unit (RFC 8785), else by code point."""
+    drop_none: bool
+    """None members of objects and arrays are left out, else written ``null``."""
+    trim_strings: bool
+    """String values lose leading and trailing white space, as by ``str.strip``."""
+    integers: Integers
+    exact_integral_floats: bool
+    """An integral float below 1e21 is written with all its digits, not the shortest ones."""
+    non_finite_null: bool
+    """NaN and infinities are written ``null``, else they are an error."""
+    escape_surrogates: bool
+    """A lone surrogate is written ``\\udxxx``, else it is an error."""
+    join_surrogates: bool
+    """A high and a low surrogate that follow each other in a str are read as one character."""
+    any_key: bool
+    """Keys that are int, float, bool or None are written as their JSON text, else an error."""
+
+
+OVERTURN: Final = Profile(
+    name="overturn",
+    utf16_key_order=False,
+    drop_none=True,
+    trim_strings=True,
+    integers=Integers.EXACT_BELOW_1E21,
+    exact_integral_floats=True,
+    non_finite_null=True,
+    escape_surrogates=True,
+    join_surrogates=True,
+    any_key=True,
+)
+
+JCS: Final = Profile(
+    name="jcs",
+    utf16_key_order=True,
+    drop_none=False,
+    trim_strings=False,
+    integers=Integers.SAFE_ONLY,
+    exact_integral_floats=False,
+    non_finite_null=False,
+    escape_surrogates=False,
+    join_surrogates=False,
+    any_key=False,
+)
+
+JCS_DOUBLE: Final = Profile(
+    name="jcs-double",
+    utf16_key_order=True,
+    drop_none=False,
+    trim_strings=False,
+    integers=Integers.AS_DOUBLE,
+    exact_integral_floats=False,
+    non_finite_null=False,
+    escape_surrogates=False,
+    join_surrogates=False,
+    any_key=False,
+)
+
+MCPULSE: Final = Profile(
+    name="mcpulse",
+    utf16_key_order=True,
+    drop_none=False,
+    trim_strings=False,
+    integers=Integers.AS_DOUBLE,
+    exact_integral_floats=False,
+    non_finite_null=False,
+    escape_surrogates=True,
+    join_surrogates=False,
+    any_key=False,
+)
+
+PLEACH: Final = Profile(
+    name="pleach",
+    utf16_key_order=True,
+    drop_none=False,
+    trim_strings=False,
+    integers=Integers.AS_DOUBLE,
+    exact_integral_floats=False,
+    non_finite_null=False,
+    escape_surrogates=True,
+    join_surrogates=True,
+    any_key=False,
+)
+
+PROFILES: Final = (OVERTURN, JCS, JCS_DOUBLE, MCPULSE, PLEACH)
+"""In the order of ``ovt_profiles`` in the C core."""

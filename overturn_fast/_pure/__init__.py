@@ -1,0 +1,1 @@
+"""The pure-Python twin of the C core: the specification as code, written to be read."""
