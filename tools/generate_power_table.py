@@ -72,8 +72,8 @@ def significand(exponent: int) -> int:
 def exponent_text(exponent: int) -> int:
     """The text ``e+21`` of an exponent, and its length, as a 64-bit integer.
 
-    >>> exponent_text(21).to_bytes(8, "little")
-    b'e+21\\x00\\x00\\x00\\x04'
+    >>> list(exponent_text(-7).to_bytes(8, "little")) == [*b"e-7", 0, 0, 0, 0, 3]
+    True
     """
     text = f"e{exponent:+d}".encode("ascii")
     return int.from_bytes(text, "little") | len(text) << 56

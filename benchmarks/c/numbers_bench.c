@@ -3,8 +3,9 @@
  *   cc -O3 -std=c11 -Icsrc/core benchmarks/c/numbers_bench.c csrc/core/number_write.c \
  *      csrc/core/number_read.c csrc/core/power_table.c -o numbers_bench && ./numbers_bench
  *
- * Each figure is the best of several passes over 1,000,000 values; texts are written one after the
- * other into a buffer that stays in the cache, as a JSON writer would. */
+ * Each figure is the best of several passes over 1,000,000 values. Texts are written one after the
+ * other into a buffer that stays in the cache, as a JSON writer would, and read from one long text
+ * with a comma after each. */
 #define _POSIX_C_SOURCE 199309L
 
 #include <math.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "number_read.h"
 #include "number_write.h"
 
 enum { COUNT = 1000000, PASSES = 9, BUFFER_SIZE = 1 << 14 };
@@ -87,14 +89,43 @@ static double best_writing(const double *values) {
     return best / COUNT * 1e9;
 }
 
+static double best_reading(const char *texts, const char *end) {
+    double best = INFINITY;
+    volatile double sink = 0;
+    for (int pass = 0; pass < PASSES; ++pass) {
+        const double start = seconds();
+        double sum = 0;
+        for (const char *at = texts; at < end;) {
+            ovt_number number;
+            ovt_read_number(at, end, &number);
+            sum += number.value;
+            at += number.length + 1;
+        }
+        sink = sink + sum;
+        const double elapsed = seconds() - start;
+        if (elapsed < best)
+            best = elapsed;
+    }
+    return best / COUNT * 1e9;
+}
+
 static void measure(const char *name, generator *generate) {
     double *values = malloc(COUNT * sizeof *values);
-    if (values == NULL)
+    char *texts = malloc((size_t)COUNT * OVT_NUMBER_SIZE);
+    if (values == NULL || texts == NULL)
         exit(1);
-    for (size_t i = 0; i < COUNT; ++i)
+    char *end = texts;
+    for (size_t i = 0; i < COUNT; ++i) {
         values[i] = generate(next_random());
-    printf("%-16s write %6.2f ns\n", name, best_writing(values));
+        end += ovt_write_double(end, values[i]);
+        *end++ = ',';
+    }
+    const double write = best_writing(values);
+    const double read = best_reading(texts, end);
+    printf("%-14s  write %6.2f ns  read %6.2f ns  %5.2f bytes\n", name, write, read,
+           (double)(end - texts) / COUNT - 1);
     free(values);
+    free(texts);
 }
 
 int main(void) {

@@ -5,10 +5,12 @@
 #include "compiler.h"
 
 enum {
-    FEW = 24,                      /* sorted by insertion, on the stack */
-    MANY = 192,                    /* from here the counters of a radix pass pay */
-    PREFIX_BYTES = 8,              /* compared as one number */
-    RADIX = 256,                   /* values of a byte */
+    VERY_FEW = 8,     /* ranked by comparing all with all */
+    FEW = 24,         /* sorted by insertion, on the stack */
+    MANY = 192,       /* from here the counters of a radix pass pay */
+    PREFIX_BYTES = 8, /* compared as one number */
+    RADIX = 256,      /* values of a byte */
+    RADIX_PASSES = 4, /* at most: more would move every key again for the few still together */
     FIRST_ABOVE_SURROGATES = 0xEE, /* first UTF-8 byte of U+E000 and up */
 };
 
@@ -17,6 +19,17 @@ typedef struct {
     uint64_t prefix;
     uint32_t index;
 } sort_item;
+
+uint64_t ovt_key_prefix(const char *text, size_t length) {
+    if (OVT_LIKELY(length >= PREFIX_BYTES)) {
+        return ovt_load_be64(text);
+    }
+    uint64_t prefix = 0;
+    for (size_t i = 0; i < length; i++) {
+        prefix |= (uint64_t)(uint8_t)text[i] << (56 - 8 * i);
+    }
+    return prefix;
+}
 
 /* ---- comparing keys ------------------------------------------------------------------------ */
 
@@ -105,31 +118,6 @@ typedef struct {
     bool by_units; /* compare UTF-16 units; the prefixes then say nothing and are all 0 */
 } sort_context;
 
-/* Up to eight bytes from `offset` on, padded with zeros. Equal prefixes decide nothing. */
-static inline uint64_t prefix_at(const ovt_member *member, size_t offset) {
-    const char *bytes = member->text + offset;
-    const size_t left = member->length - offset;
-    if (OVT_LIKELY(left >= PREFIX_BYTES)) {
-        return ovt_load_be64(bytes);
-    }
-    if (left >= 4) {
-        uint32_t head, tail;
-        memcpy(&head, bytes, sizeof head);
-        memcpy(&tail, bytes + left - 4, sizeof tail);
-        const uint64_t high =
-            __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(head) : head;
-        const uint64_t low =
-            __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(tail) : tail;
-        /* The tail's upper bytes lie over the head's lower ones, and are the same bytes. */
-        return high << 32 | low << (8 * (8 - left));
-    }
-    uint64_t prefix = 0;
-    for (size_t i = 0; i < left; i++) {
-        prefix |= (uint64_t)(uint8_t)bytes[i] << (56 - 8 * i);
-    }
-    return prefix;
-}
-
 static inline bool comes_before(const sort_context *context, sort_item a, sort_item b) {
     if (OVT_LIKELY(a.prefix != b.prefix)) {
         return a.prefix < b.prefix;
@@ -179,20 +167,36 @@ static void merge_sort(const sort_context *context, sort_item *items, sort_item 
     }
 }
 
-/* Stable sort by the prefix alone: one pass for each byte in which the prefixes differ. */
-static void radix_sort(sort_item *items, sort_item *scratch, size_t count) {
+/* Which bits of the prefixes a radix sort looks at: the first few bytes in which they differ.
+ * They tell most keys apart; what they leave together is sorted by comparing. */
+static uint64_t deciding_bits(const sort_item *items, size_t count) {
     uint64_t differing = 0;
     for (size_t i = 1; i < count; i++) {
         differing |= items[i].prefix ^ items[0].prefix;
     }
+    uint64_t bits = 0;
+    int passes = 0;
+    for (int shift = 56; shift >= 0 && passes < RADIX_PASSES; shift -= 8) {
+        bits |= UINT64_C(0xFF) << shift;
+        passes += (differing >> shift & 0xFF) != 0;
+    }
+    return bits;
+}
+
+/* Stable sort by the deciding bits alone, a pass for each of their bytes that is not the same in
+ * all. */
+static void radix_sort(sort_item *items, sort_item *scratch, size_t count, uint64_t bits) {
     sort_item *from = items, *to = scratch;
     for (int shift = 0; shift < 64; shift += 8) {
-        if ((differing >> shift & 0xFF) == 0) {
+        if ((bits >> shift & 0xFF) == 0) {
             continue;
         }
         size_t places[RADIX] = {0};
         for (size_t i = 0; i < count; i++) {
             places[from[i].prefix >> shift & 0xFF]++;
+        }
+        if (places[from[0].prefix >> shift & 0xFF] == count) {
+            continue;
         }
         size_t place = 0;
         for (size_t value = 0; value < RADIX; value++) {
@@ -212,12 +216,12 @@ static void radix_sort(sort_item *items, sort_item *scratch, size_t count) {
     }
 }
 
-/* Sorts each run of equal prefixes by the whole keys. */
+/* Sorts each run that the deciding bits leave together by the whole keys. */
 static void sort_equal_runs(const sort_context *context, sort_item *items, sort_item *scratch,
-                            size_t count) {
+                            size_t count, uint64_t bits) {
     for (size_t start = 0; start < count;) {
         size_t end = start + 1;
-        while (end < count && items[end].prefix == items[start].prefix) {
+        while (end < count && ((items[end].prefix ^ items[start].prefix) & bits) == 0) {
             end++;
         }
         if (end - start > 1) {
@@ -241,10 +245,38 @@ static size_t shared_length(const ovt_member *members, size_t count) {
     return shared;
 }
 
-static void fill_items(sort_item *items, const ovt_member *members, size_t count, size_t offset) {
+/* The prefixes of what comes after the first `shared` bytes. */
+static void fill_items(sort_item *items, const ovt_member *members, size_t count, size_t shared) {
     for (size_t i = 0; i < count; i++) {
-        items[i] = (sort_item){prefix_at(&members[i], offset), (uint32_t)i};
+        const uint64_t prefix =
+            shared == 0 ? members[i].prefix
+                        : ovt_key_prefix(members[i].text + shared, members[i].length - shared);
+        items[i] = (sort_item){prefix, (uint32_t)i};
     }
+}
+
+/* Puts every member where the number of smaller ones says. False if two prefixes are equal. */
+static inline bool rank_few(const ovt_member *members, uint32_t *order, size_t count) {
+    uint32_t ranks[VERY_FEW];
+    bool is_tied = false;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t prefix = members[i].prefix;
+        uint32_t rank = 0;
+        for (size_t j = 0; j < i; j++) {
+            const uint32_t is_smaller = members[j].prefix < prefix;
+            is_tied |= members[j].prefix == prefix;
+            rank += is_smaller;
+            ranks[j] += 1 - is_smaller;
+        }
+        ranks[i] = rank;
+    }
+    if (OVT_UNLIKELY(is_tied)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[ranks[i]] = (uint32_t)i;
+    }
+    return true;
 }
 
 static OVT_NEVER_INLINE ovt_status order_many(const sort_context *context, uint32_t *order,
@@ -264,8 +296,9 @@ static OVT_NEVER_INLINE ovt_status order_many(const sort_context *context, uint3
         if (count < MANY) {
             merge_sort(context, items, scratch, count);
         } else {
-            radix_sort(items, scratch, count);
-            sort_equal_runs(context, items, scratch, count);
+            const uint64_t bits = deciding_bits(items, count);
+            radix_sort(items, scratch, count, bits);
+            sort_equal_runs(context, items, scratch, count, bits);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -282,6 +315,9 @@ ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t 
     const sort_context context = {members, utf16 && orders_can_differ(members, count)};
     if (OVT_UNLIKELY(count > FEW || context.by_units)) {
         return order_many(&context, order, count);
+    }
+    if (OVT_LIKELY(count <= VERY_FEW) && rank_few(members, order, count)) {
+        return OVT_OK;
     }
     sort_item items[FEW];
     fill_items(items, members, count, 0);

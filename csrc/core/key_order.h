@@ -1,7 +1,8 @@
 /* The members of an object, and the order of their keys.
  *
  * Keys are UTF-8 (WTF-8 where they hold lone surrogates), in which byte order is code-point order.
- * Sorting is stable. A few keys are sorted by insertion, many by a radix sort on the first eight
+ * Sorting is stable. A few keys are ranked by comparing all with all, which takes no branch to
+ * guess; more are sorted by insertion, many by a radix sort on the first eight
  * bytes past what all of them share; equal runs are merged by whole comparisons. Cost: about
  * count * 8 byte moves, and n log n comparisons only within runs that share those bytes. */
 #ifndef OVT_KEY_ORDER_H
@@ -11,15 +12,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compiler.h"
 #include "status.h"
 
 typedef struct {
+    uint64_t prefix;  /* ovt_key_prefix of the key */
     const char *text; /* the key's bytes */
     size_t length;
     void *key;   /* whatever the caller keeps with it; not read here */
     void *value; /* likewise */
     bool has_surrogates;
 } ovt_member;
+
+/* The first eight bytes as a big-endian number, zeros after the last: a smaller prefix means a
+ * smaller key, equal ones decide nothing. */
+uint64_t ovt_key_prefix(const char *text, size_t length);
+
+/* The same for a text before which eight bytes may be read, as in a str with its header. */
+static inline uint64_t ovt_key_prefix_with_header(const char *text, size_t length) {
+    if (OVT_LIKELY(length >= 8)) {
+        return ovt_load_be64(text);
+    }
+    return length == 0 ? 0 : ovt_load_be64(text + length - 8) << (8 * (8 - length));
+}
 
 /* Fills order[0..count) with the indices of `members` in key order: by code point, or by UTF-16
  * code unit. OVT_NO_MEMORY if there is no room for the scratch space that many keys need. */

@@ -7,7 +7,6 @@
 #include "number_write.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "compiler.h"
 #include "power_table.h"
@@ -119,7 +118,7 @@ size_t ovt_write_u128(char *out, uint64_t high, uint64_t low) {
     return length;
 }
 
-/* ---- sixteen digits at once -------------------------------------------------------------------- */
+/* ---- sixteen digits at once ------------------------------------------------------------------ */
 
 /* Sixteen ASCII digits, the first in the lowest byte of `upper`, and a bit for each that is not
  * '0': bit 0 for the first. */
@@ -139,20 +138,18 @@ typedef struct {
 OVT_ALWAYS_INLINE sixteen_digits make_sixteen_digits(uint64_t upper, uint64_t lower) {
     const __m128i eights =
         _mm_unpacklo_epi64(_mm_cvtsi64_si128((int64_t)upper), _mm_cvtsi64_si128((int64_t)lower));
-    const __m128i thousands =
-        _mm_srli_epi64(_mm_mul_epu32(eights, _mm_set1_epi64x(109951163)), 40);
+    const __m128i thousands = _mm_srli_epi64(_mm_mul_epu32(eights, _mm_set1_epi64x(109951163)), 40);
     const __m128i fours = _mm_or_si128(
         thousands,
-        _mm_slli_epi64(
-            _mm_sub_epi64(eights, _mm_mul_epu32(thousands, _mm_set1_epi64x(10000))), 32));
+        _mm_slli_epi64(_mm_sub_epi64(eights, _mm_mul_epu32(thousands, _mm_set1_epi64x(10000))),
+                       32));
     const __m128i hundreds = _mm_srli_epi16(_mm_mulhi_epu16(fours, _mm_set1_epi16(5243)), 3);
     const __m128i twos = _mm_or_si128(
-        hundreds, _mm_slli_epi32(
-                      _mm_sub_epi16(fours, _mm_mullo_epi16(hundreds, _mm_set1_epi16(100))), 16));
+        hundreds,
+        _mm_slli_epi32(_mm_sub_epi16(fours, _mm_mullo_epi16(hundreds, _mm_set1_epi16(100))), 16));
     const __m128i tens = _mm_mulhi_epu16(twos, _mm_set1_epi16(6554));
     const __m128i digits = _mm_or_si128(
-        tens,
-        _mm_slli_epi16(_mm_sub_epi16(twos, _mm_mullo_epi16(tens, _mm_set1_epi16(10))), 8));
+        tens, _mm_slli_epi16(_mm_sub_epi16(twos, _mm_mullo_epi16(tens, _mm_set1_epi16(10))), 8));
     const int zero = _mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128()));
     return (sixteen_digits){_mm_or_si128(digits, _mm_set1_epi8('0')), (uint32_t)zero ^ 0xFFFF};
 }
@@ -456,40 +453,4 @@ size_t ovt_write_double_integral_exact(char *out, double value) {
     *out = '-';
     return negative +
            ovt_write_u128(out + negative, significand >> (64 - shift), significand << shift);
-}
-
-/* ---- integers of any size ---------------------------------------------------------------------
- */
-
-size_t ovt_big_decimal_bound(size_t limb_count) {
-    return limb_count * 20 + OVT_NUMBER_SIZE;
-}
-
-size_t ovt_write_big(char *out, const uint64_t *limbs, size_t limb_count) {
-    uint64_t *rest = malloc((limb_count + 1) * sizeof *rest);
-    uint64_t *groups = malloc((limb_count * 5 / 2 + 2) * sizeof *groups);
-    size_t count = 0, length = 0;
-    if (rest != NULL && groups != NULL) {
-        if (limb_count != 0)
-            memcpy(rest, limbs, limb_count * sizeof *rest);
-        do {
-            uint64_t carry = 0;
-            for (size_t i = limb_count; i > 0; --i) {
-                uint64_t high = carry, low = rest[i - 1];
-                carry = divide_by_ten_to_8(&high, &low);
-                rest[i - 1] = low;
-            }
-            groups[count++] = carry;
-            while (limb_count > 0 && rest[limb_count - 1] == 0)
-                --limb_count;
-        } while (limb_count > 0);
-        length = write_up_to_eight(out, groups[--count]);
-        while (count > 0) {
-            write_eight(out + length, groups[--count]);
-            length += 8;
-        }
-    }
-    free(rest);
-    free(groups);
-    return length;
 }

@@ -33,7 +33,7 @@ size_t ovt_write_double_integral_exact(char *out, double value);
 size_t ovt_big_decimal_bound(size_t limb_count);
 
 /* The integer limbs[0] + limbs[1] * 2^64 + ..., of any size; none is 0. Returns 0 when out of
- * memory, and writes within ovt_big_decimal_bound(limb_count) bytes. */
+ * memory, and writes within ovt_big_decimal_bound(limb_count) bytes. In number_big.c. */
 size_t ovt_write_big(char *out, const uint64_t *limbs, size_t limb_count);
 
 #endif

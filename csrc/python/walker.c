@@ -4,10 +4,13 @@
 #include <stdlib.h>
 
 #include "arena.h"
+#include "int_value.h"
+#include "key_layout.h"
 #include "key_order.h"
 #include "number_write.h"
+#include "string_put.h"
 
-/* ---- the state of a walk ----------------------------------------------------------------- */
+/* ---- the state of a walk ------------------------------------------------------------------- */
 
 typedef enum {
     KIND_STR,
@@ -15,7 +18,7 @@ typedef enum {
     KIND_FLOAT,
     KIND_TRUE,
     KIND_FALSE,
-    KIND_NONE,
+    KIND_NONE, /* the last that is no container */
     KIND_DICT,
     KIND_LIST,
     KIND_TUPLE,
@@ -33,8 +36,9 @@ typedef struct {
     size_t end;          /* object: one past its last member */
     size_t next;         /* object: the next member; else the index of the next item */
     ovt_arena_mark mark; /* object: the arena before its key texts */
-    value_kind kind;     /* KIND_DICT for every object */
-    bool is_first;       /* no member has been written yet */
+    const ovt_key_layout *layout; /* object: what is remembered of its keys, or NULL */
+    value_kind kind;              /* KIND_DICT for every object */
+    bool is_first;                /* no member has been written yet */
 } frame;
 
 enum {
@@ -52,7 +56,7 @@ typedef struct {
 
     /* Whether every reference held here is a strong one. Free-threaded Pythons start that way. */
     bool is_strong;
-    PyObject *source; /* the value at hand, as found */
+    PyObject *source; /* the value at hand, as found; NULL but for containers and conversions */
     PyObject *value;  /* the same, converted; often the same object */
 
     frame *frames;
@@ -69,6 +73,7 @@ typedef struct {
     size_t mark_capacity;
 
     ovt_arena arena;
+    ovt_key_layouts layouts;
 
     frame inline_frames[INLINE_FRAMES];
     ovt_member inline_members[INLINE_MEMBERS];
@@ -79,6 +84,23 @@ typedef struct {
 typedef enum { FAILED = -1, DONE = 0 } outcome;
 
 /* ---- references ---------------------------------------------------------------------------- */
+
+/* A remembered key set is told by its keys' addresses, which must not be given to other keys. */
+static void hold_layout_keys(const ovt_key_layout *layout) {
+    for (uint32_t i = 0; i < layout->count; i++) {
+        Py_INCREF(layout->keys[i]);
+    }
+}
+
+static void drop_layouts(walk *w) {
+    for (uint32_t i = 0; w->is_strong && i < w->layouts.count; i++) {
+        const ovt_key_layout *layout = &w->layouts.layouts[i];
+        for (uint32_t j = 0; j < layout->count; j++) {
+            Py_DECREF(layout->keys[j]);
+        }
+    }
+    ovt_layouts_release(&w->layouts);
+}
 
 /* From here on Python code may run: hold everything that is open. */
 static void make_strong(walk *w) {
@@ -96,6 +118,9 @@ static void make_strong(walk *w) {
         Py_INCREF((PyObject *)w->members[i].key);
         Py_INCREF((PyObject *)w->members[i].value);
     }
+    for (uint32_t i = 0; i < w->layouts.count; i++) {
+        hold_layout_keys(&w->layouts.layouts[i]);
+    }
 }
 
 /* Makes `value` the one at hand, borrowed or held twice (as found, and converted). */
@@ -109,10 +134,15 @@ static inline void take_current(walk *w, PyObject *value) {
 }
 
 static inline void drop_current(walk *w) {
-    if (w->is_strong) {
-        Py_CLEAR(w->source);
-        Py_CLEAR(w->value);
+    if (OVT_LIKELY(w->value == NULL)) {
+        return;
     }
+    if (w->is_strong) {
+        Py_DECREF(w->source);
+        Py_DECREF(w->value);
+    }
+    w->source = NULL;
+    w->value = NULL;
 }
 
 static void drop_members(walk *w, size_t first) {
@@ -138,6 +168,7 @@ static void release_walk(walk *w) {
             w->out->pins--;
         }
     }
+    drop_layouts(w);
     ovt_arena_release(&w->arena, (ovt_arena_mark){0});
     if (w->frames != w->inline_frames) {
         PyMem_RawFree(w->frames);
@@ -149,7 +180,7 @@ static void release_walk(walk *w) {
     PyMem_RawFree(w->marks);
 }
 
-/* ---- room ------------------------------------------------------------------------------------ */
+/* ---- room ---------------------------------------------------------------------------------- */
 
 /* Moves `used` elements to a larger block; `block` is freed unless it is the inline one. */
 static void *enlarged(void *block, const void *inline_block, size_t used, size_t capacity,
@@ -168,7 +199,7 @@ static void *enlarged(void *block, const void *inline_block, size_t used, size_t
 }
 
 static OVT_NEVER_INLINE bool grow_frames(walk *w) {
-    const size_t capacity = w->frame_capacity * 2;
+    const size_t capacity = w->frame_capacity * 4;
     frame *frames = enlarged(w->frames, w->inline_frames, w->depth, capacity, sizeof *frames);
     if (frames == NULL) {
         return false;
@@ -224,8 +255,7 @@ static bool push_mark(walk *w, size_t mark) {
     return true;
 }
 
-/* ---- errors ------------------------------------------------------------------------------------
- */
+/* ---- errors ------------------------------------------------------------------------------ */
 
 static outcome no_memory(void) {
     PyErr_NoMemory();
@@ -238,6 +268,9 @@ static PyObject *path_segment(const walk *w, const frame *open) {
     case KIND_DICT: {
         const size_t at = open->next - 1;
         const ovt_member *member = &w->members[open->first + w->order[at]];
+        if (open->layout != NULL) {
+            return Py_NewRef((PyObject *)member->key);
+        }
         return PyUnicode_DecodeUTF8(member->text, (Py_ssize_t)member->length, "surrogatepass");
     }
     case KIND_SET_ITEMS:
@@ -324,8 +357,7 @@ static OVT_NEVER_INLINE outcome fail_conversion(walk *w, PyObject *value) {
     return raise_made(made);
 }
 
-/* ---- kinds of values ---------------------------------------------------------------------------
- */
+/* ---- kinds of values --------------------------------------------------------------------- */
 
 static OVT_NEVER_INLINE value_kind kind_of_subclass(const walk *w, PyObject *value) {
     PyTypeObject *const type = Py_TYPE(value);
@@ -416,8 +448,7 @@ static OVT_NEVER_INLINE outcome convert_current(walk *w, value_kind *kind) {
     return result;
 }
 
-/* ---- numbers
- * ------------------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------------- */
 
 static ovt_status write_null(ovt_buffer *out) {
     return ovt_buffer_append(out, "null", 4) ? OVT_OK : OVT_NO_MEMORY;
@@ -491,47 +522,60 @@ static OVT_NEVER_INLINE ovt_status write_large_int(ovt_buffer *out, const ovt_pr
     return OVT_OK;
 }
 
-static inline ovt_status write_int(ovt_buffer *out, const ovt_profile *profile, PyObject *value) {
+static inline bool is_safe_integer(int64_t value) {
+    return value <= LARGEST_SAFE_INTEGER && value >= -LARGEST_SAFE_INTEGER;
+}
+
+/* An int past what a double holds exactly, or one whose digits are not in sight. */
+static OVT_NEVER_INLINE ovt_status write_other_int(ovt_buffer *out, const ovt_profile *profile,
+                                                   PyObject *value) {
     int overflow;
     const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    if (OVT_UNLIKELY(overflow != 0)) {
+    if (overflow != 0) {
         return write_large_int(out, profile, value, overflow < 0);
     }
     if (!ovt_buffer_reserve(out, OVT_NUMBER_SIZE)) {
         return OVT_NO_MEMORY;
     }
-    if (OVT_UNLIKELY(number > LARGEST_SAFE_INTEGER || number < -LARGEST_SAFE_INTEGER)) {
-        if (profile->integers == OVT_INTEGERS_SAFE_ONLY) {
-            return OVT_INTEGER_DOMAIN;
-        }
-        if (profile->integers == OVT_INTEGERS_AS_DOUBLE) {
-            out->end += ovt_write_double(out->end, (double)number);
-            return OVT_OK;
-        }
+    if (is_safe_integer(number) || profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21) {
+        out->end += ovt_write_i64(out->end, number);
+        return OVT_OK;
+    }
+    if (profile->integers == OVT_INTEGERS_SAFE_ONLY) {
+        return OVT_INTEGER_DOMAIN;
+    }
+    out->end += ovt_write_double(out->end, (double)number);
+    return OVT_OK;
+}
+
+static ovt_status write_int(ovt_buffer *out, const ovt_profile *profile, PyObject *value) {
+    int64_t number;
+    if (!ovt_small_int(value, &number) || !is_safe_integer(number)) {
+        return write_other_int(out, profile, value);
+    }
+    if (!ovt_buffer_reserve(out, OVT_NUMBER_SIZE)) {
+        return OVT_NO_MEMORY;
     }
     out->end += ovt_write_i64(out->end, number);
     return OVT_OK;
 }
 
-/* ---- members of objects
- * --------------------------------------------------------------------------- */
+/* ---- members of objects -------------------------------------------------------------------- */
 
-/* What has been seen of an object's keys. */
-typedef struct {
-    bool may_collide;  /* two keys may have one text: not all of them are exact str of a dict */
-    bool skipped_none; /* a None was left out on the assumption that they do not */
-    bool keeps_none;   /* None is kept until it is known which of two keys comes last */
-} key_survey;
+static void set_key_text(ovt_member *member, const char *text, size_t length) {
+    member->text = text;
+    member->length = length;
+    member->prefix = ovt_key_prefix(text, length);
+}
 
 /* A key text of its own in the arena. */
-static outcome take_text(walk *w, ovt_member *member, const char *text, size_t length) {
+static outcome take_key_text(walk *w, ovt_member *member, const char *text, size_t length) {
     char *own = ovt_arena_take(&w->arena, length);
     if (own == NULL) {
         return no_memory();
     }
     memcpy(own, text, length);
-    member->text = own;
-    member->length = length;
+    set_key_text(member, own, length);
     return DONE;
 }
 
@@ -544,40 +588,49 @@ static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ov
     if (own == NULL) {
         return no_memory();
     }
-    member->text = own;
-    member->length =
+    const size_t length =
         ovt_encode_wtf8(own, text, w->profile->join_surrogates, &member->has_surrogates);
-    ovt_arena_shrink(&w->arena, 4 * text.length - member->length);
+    ovt_arena_shrink(&w->arena, 4 * text.length - length);
+    set_key_text(member, own, length);
     if (member->has_surrogates && !w->profile->escape_surrogates) {
         return fail(w, OVT_KEY_SURROGATE, key);
     }
     return DONE;
 }
 
-/* The text of a key that is no exact ASCII str. */
-static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, PyObject *key, ovt_member *member,
-                                                  key_survey *survey) {
+/* The text of a key that is no exact ASCII str. *may_collide is set if another key of the same
+ * object may have the same text. */
+static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, bool *may_collide) {
+    PyObject *const key = member->key;
     if (PyUnicode_Check(key)) {
         ovt_text text;
         if (!ovt_read_str(key, &text)) {
             return FAILED;
         }
-        survey->may_collide |= !PyUnicode_CheckExact(key);
+        *may_collide |= !PyUnicode_CheckExact(key);
         if (text.is_ascii) {
-            member->text = text.data;
-            member->length = text.length;
+            set_key_text(member, text.data, text.length);
+            return DONE;
+        }
+        size_t cached_length;
+        const char *cached = ovt_cached_utf8(key, &cached_length);
+        if (cached != NULL) {
+            set_key_text(member, cached, cached_length);
             return DONE;
         }
         if (ovt_has_surrogates(text)) {
-            survey->may_collide = true;
+            *may_collide = true;
             return text_of_surrogate_key(w, key, text, member);
         }
         Py_ssize_t length;
-        member->text = PyUnicode_AsUTF8AndSize(key, &length);
-        member->length = (size_t)length;
-        return member->text != NULL ? DONE : FAILED;
+        const char *utf8 = PyUnicode_AsUTF8AndSize(key, &length);
+        if (utf8 == NULL) {
+            return FAILED;
+        }
+        set_key_text(member, utf8, (size_t)length);
+        return DONE;
     }
-    survey->may_collide = true;
+    *may_collide = true;
     char storage[2 * OVT_NUMBER_SIZE];
     ovt_buffer text;
     ovt_buffer_init(&text, storage, sizeof storage, NULL);
@@ -598,31 +651,18 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, PyObject *key, ovt_me
     if (status != OVT_OK) {
         return fail(w, status, key);
     }
-    return take_text(w, member, text.data, ovt_buffer_length(&text));
+    return take_key_text(w, member, text.data, ovt_buffer_length(&text));
 }
 
-/* Adds one member; room for it was made before. */
-static inline outcome add_member(walk *w, PyObject *key, PyObject *value, key_survey *survey) {
-    ovt_member *member = &w->members[w->member_count];
-    member->has_surrogates = false;
-    if (OVT_LIKELY(PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT_ASCII(key))) {
-        member->text = (const char *)(((PyASCIIObject *)key) + 1);
-        member->length = (size_t)PyUnicode_GET_LENGTH(key);
-    } else if (text_of_other_key(w, key, member, survey) == FAILED) {
-        return FAILED;
-    }
-    if (value == Py_None && w->profile->drop_none && !survey->keeps_none) {
-        survey->skipped_none = true;
-        return DONE;
-    }
+/* Adds one member, of which the text is not yet known; room for it was made before. */
+static inline void add_member(walk *w, PyObject *key, PyObject *value) {
+    ovt_member *member = &w->members[w->member_count++];
     member->key = key;
     member->value = value;
     if (w->is_strong) {
         Py_INCREF(key);
         Py_INCREF(value);
     }
-    w->member_count++;
-    return DONE;
 }
 
 /* Whether a key takes part. Only an exact str can be one of the names. */
@@ -640,107 +680,124 @@ static bool is_selected(const ovt_selection *selection, PyObject *key) {
     return selection->drops;
 }
 
-static outcome add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *selection,
-                                   key_survey *survey) {
+static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *selection) {
     if (!reserve_members(w, (size_t)PyDict_GET_SIZE(dict))) {
-        return no_memory();
+        return false;
     }
     PyObject *key, *value;
     Py_ssize_t position = 0;
     while (PyDict_Next(dict, &position, &key, &value)) {
-        if (selection != NULL && !is_selected(selection, key)) {
-            continue;
-        }
-        if (add_member(w, key, value, survey) == FAILED) {
-            return FAILED;
+        if (selection == NULL || is_selected(selection, key)) {
+            add_member(w, key, value);
         }
     }
-    return DONE;
+    return true;
 }
 
-static outcome add_members_of_pairs(walk *w, PyObject *pairs, key_survey *survey) {
+static bool add_members_of_pairs(walk *w, PyObject *pairs) {
     if (!reserve_members(w, (size_t)PyList_GET_SIZE(pairs))) {
-        return no_memory();
+        return false;
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
         PyObject *pair = PyList_GET_ITEM(pairs, i);
-        PyObject *key = PyTuple_GET_ITEM(pair, 0), *value = PyTuple_GET_ITEM(pair, 1);
-        if (add_member(w, key, value, survey) == FAILED) {
+        add_member(w, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
+    }
+    return true;
+}
+
+static bool add_members(walk *w, PyObject *container, bool is_dict,
+                        const ovt_selection *selection) {
+    if (!is_dict) {
+        return add_members_of_pairs(w, container);
+    }
+    bool is_added;
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(container);
+#endif
+    is_added = add_members_of_dict(w, container, selection);
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    return is_added;
+}
+
+/* Fills in the texts of the members from `first` on. */
+static outcome read_keys(walk *w, size_t first, bool *may_collide) {
+    for (size_t i = first; i < w->member_count; i++) {
+        ovt_member *member = &w->members[i];
+        PyObject *const key = member->key;
+        member->has_surrogates = false;
+        if (OVT_LIKELY(PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT_ASCII(key))) {
+            member->text = (const char *)(((PyASCIIObject *)key) + 1);
+            member->length = (size_t)PyUnicode_GET_LENGTH(key);
+            member->prefix = ovt_key_prefix_with_header(member->text, member->length);
+        } else if (text_of_other_key(w, member, may_collide) == FAILED) {
             return FAILED;
         }
     }
     return DONE;
 }
 
-static outcome add_members(walk *w, PyObject *container, bool is_dict,
-                           const ovt_selection *selection, key_survey *survey) {
-    if (!is_dict) {
-        return add_members_of_pairs(w, container, survey);
-    }
-    outcome result;
-#ifdef Py_GIL_DISABLED
-    Py_BEGIN_CRITICAL_SECTION(container);
-#endif
-    result = add_members_of_dict(w, container, selection, survey);
-#ifdef Py_GIL_DISABLED
-    Py_END_CRITICAL_SECTION();
-#endif
-    return result;
-}
-
-/* Of members with one text the last one counts, and if it is None it is left out after all.
- * Shortens the order; the members stay where they are. */
-static size_t keep_last_of_equals(const walk *w, const ovt_member *members, uint32_t *order,
-                                  size_t count) {
+/* Of members with one text the last one counts. Shortens the order and returns how many remain;
+ * the members stay where they are. */
+static size_t keep_last_of_equals(const ovt_member *members, uint32_t *order, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        const ovt_member *member = &members[order[i]];
-        const bool is_last = i + 1 == count || !ovt_same_key(member, &members[order[i + 1]]);
-        const bool is_written = member->value != Py_None || !w->profile->drop_none;
-        if (is_last && is_written) {
+        if (i + 1 == count || !ovt_same_key(&members[order[i]], &members[order[i + 1]])) {
             order[kept++] = order[i];
         }
     }
     return kept;
 }
 
-/* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
-static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
-    const size_t first = w->member_count;
-    const ovt_arena_mark mark = w->arena;
-    key_survey survey = {.may_collide = !is_dict, .keeps_none = !is_dict};
-    if (add_members(w, open->container, is_dict, selection, &survey) == FAILED) {
+/* Reads and orders the keys of the members that `open` has from its first one on. */
+static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
+    const size_t first = open->first, count = w->member_count - first;
+    bool may_collide = !is_dict;
+    if (read_keys(w, first, &may_collide) == FAILED) {
         return FAILED;
     }
-    if (OVT_UNLIKELY(survey.may_collide && survey.skipped_none)) {
-        drop_members(w, first);
-        ovt_arena_release(&w->arena, mark);
-        survey.keeps_none = true;
-        if (add_members(w, open->container, is_dict, selection, &survey) == FAILED) {
-            return FAILED;
-        }
-    }
-    const size_t count = w->member_count - first;
     const ovt_member *members = w->members + first;
     uint32_t *order = w->order + first;
-    const bool utf16 = w->profile->utf16_key_order;
-    if (ovt_order_members(members, order, count, utf16) != OVT_OK) {
+    if (ovt_order_members(members, order, count, w->profile->utf16_key_order) != OVT_OK) {
         return no_memory();
     }
-    size_t written = count;
-    if (OVT_UNLIKELY(survey.may_collide)) {
-        written = keep_last_of_equals(w, members, order, count);
+    if (OVT_UNLIKELY(may_collide)) {
+        open->end = first + keep_last_of_equals(members, order, count);
+    } else if (OVT_UNLIKELY(is_worth)) {
+        const uint32_t before = w->layouts.count;
+        ovt_layouts_learn(&w->layouts, members, order, count);
+        if (w->is_strong && w->layouts.count != before) {
+            hold_layout_keys(&w->layouts.layouts[before]);
+        }
     }
-    open->first = first;
-    open->next = first;
-    open->end = first + written;
-    open->mark = mark;
-    open->kind = KIND_DICT;
     return DONE;
 }
 
-/* ---- frames
- * ----------------------------------------------------------------------------------------- */
+/* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
+static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
+    const size_t first = w->member_count;
+    open->mark = w->arena;
+    if (!add_members(w, open->container, is_dict, selection)) {
+        return no_memory();
+    }
+    const size_t count = w->member_count - first;
+    open->first = first;
+    open->next = first;
+    open->end = first + count;
+    open->kind = KIND_DICT;
+    bool is_worth = false;
+    if (is_dict && w->depth != 0) { /* the outermost object comes only once */
+        open->layout = ovt_layouts_find(&w->layouts, w->members + first, count, &is_worth);
+    }
+    if (open->layout != NULL) {
+        memcpy(w->order + first, open->layout->order, count * sizeof *w->order);
+        return DONE;
+    }
+    return order_keys(w, open, is_dict, is_worth);
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
 
 /* Opens the container at hand. Its source is NULL for a selection, which is a mapping of its own.
  */
@@ -800,8 +857,10 @@ static OVT_NEVER_INLINE outcome sort_set_items(walk *w, const frame *open) {
         memcpy(texts, out->data + base, size);
         for (size_t i = 0; i < count; i++) {
             const size_t end = i + 1 < count ? starts[i + 1] - base : size;
-            items[i] = (ovt_member){.text = texts + (starts[i] - base),
-                                    .length = end - (starts[i] - base)};
+            const char *text = texts + (starts[i] - base);
+            const size_t length = end - (starts[i] - base);
+            items[i] = (ovt_member){
+                .prefix = ovt_key_prefix(text, length), .text = text, .length = length};
         }
         if (ovt_order_members(items, order, count, false) == OVT_OK) {
             out->end = out->data + base;
@@ -849,132 +908,300 @@ static inline outcome close_container(walk *w) {
     return DONE;
 }
 
-/* Makes the next member of the innermost container the one at hand. False when there is none. */
-static inline bool take_next(walk *w, frame *top) {
+/* ---- scalars ------------------------------------------------------------------------------ */
+
+enum {
+    SCALAR_ROOM = 64,  /* for a comma and any value but a str */
+    SHORT_TEXT = 1024, /* a str or key of so many bytes is written in one go */
+};
+
+/* The functions below keep the end of the output in a variable, `end`, and hand it on: through
+ * the buffer in memory it would cost more than the writing. */
+
+/* Makes room for `count` bytes at `end`; NULL when memory runs out. */
+static inline char *make_room(ovt_buffer *out, char *end, size_t count) {
+    if (OVT_LIKELY((size_t)(out->limit - end) >= count)) {
+        return end;
+    }
+    out->end = end;
+    return ovt_buffer_grow(out, count) ? out->end : NULL;
+}
+
+static inline char *put_text(char *end, const char *text, size_t length) {
+    memcpy(end, text, length);
+    return end + length;
+}
+
+/* A str that is no short ASCII one. */
+static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
+                                            ovt_status *status) {
+    ovt_text text;
+    if (!ovt_read_str(value, &text)) {
+        *status = OVT_NO_MEMORY;
+        return end;
+    }
+    w->out->end = end;
+    size_t utf8_length;
+    const char *utf8 = text.is_ascii ? NULL : ovt_cached_utf8(value, &utf8_length);
+    if (utf8 != NULL && !(w->profile->trim_strings && ovt_needs_trimming(text))) {
+        *status = ovt_write_utf8_string(w->out, utf8, utf8_length);
+    } else {
+        *status = ovt_write_string(w->out, w->profile, text);
+    }
+    return w->out->end;
+}
+
+static inline char *put_str(walk *w, PyObject *value, char *end, ovt_status *status) {
+    if (OVT_LIKELY(PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value))) {
+        const uint8_t *bytes = (const uint8_t *)(((PyASCIIObject *)value) + 1);
+        const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
+        const bool may_trim = w->profile->trim_strings && length != 0 &&
+                              (bytes[0] <= ' ' || bytes[length - 1] <= ' ');
+        if (OVT_LIKELY(length <= SHORT_TEXT && !may_trim)) {
+            end = make_room(w->out, end, length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK);
+            if (OVT_UNLIKELY(end == NULL)) {
+                *status = OVT_NO_MEMORY;
+                return w->out->end;
+            }
+            *end++ = '"';
+            end = ovt_put_bytes(end, bytes, length, true);
+            *end++ = '"';
+            return end;
+        }
+    }
+    return put_other_str(w, value, end, status);
+}
+
+static OVT_NEVER_INLINE char *put_other_int(walk *w, PyObject *value, char *end,
+                                            ovt_status *status) {
+    w->out->end = end;
+    *status = write_other_int(w->out, w->profile, value);
+    return w->out->end;
+}
+
+/* Writes a value that is no container at `end`, where there is SCALAR_ROOM; returns the new end.
+ * *status changes only when something is wrong. */
+static inline char *put_scalar(walk *w, value_kind kind, PyObject *value, char *end,
+                               ovt_status *status) {
+    switch (kind) {
+    case KIND_STR:
+        return put_str(w, value, end, status);
+    case KIND_INT: {
+        int64_t number;
+        if (OVT_LIKELY(ovt_small_int(value, &number) && is_safe_integer(number))) {
+            return end + ovt_write_i64(end, number);
+        }
+        return put_other_int(w, value, end, status);
+    }
+    case KIND_FLOAT: {
+        const double number = PyFloat_AS_DOUBLE(value);
+        if (OVT_LIKELY(isfinite(number))) {
+            return end + (w->profile->exact_integral_floats
+                              ? ovt_write_double_integral_exact(end, number)
+                              : ovt_write_double(end, number));
+        }
+        if (!w->profile->non_finite_null) {
+            *status = OVT_FLOAT_DOMAIN;
+            return end;
+        }
+        return put_text(end, "null", 4);
+    }
+    case KIND_TRUE:
+        return put_text(end, "true", 4);
+    case KIND_FALSE:
+        return put_text(end, "false", 5);
+    default: /* None; or, at the top only, a dropped value */
+        return put_text(end, "null", 4);
+    }
+}
+
+/* A key of which nothing is remembered, in quotes, and a colon. */
+static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) {
+    if (OVT_LIKELY(member->length <= SHORT_TEXT && !member->has_surrogates)) {
+        const size_t most = member->length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK;
+        end = make_room(w->out, end, most + SCALAR_ROOM);
+        if (OVT_UNLIKELY(end == NULL)) {
+            return NULL;
+        }
+        *end++ = '"';
+        end = ovt_put_bytes(end, (const uint8_t *)member->text, member->length, false);
+        *end++ = '"';
+        *end++ = ':';
+        return end;
+    }
+    w->out->end = end;
+    const ovt_status status =
+        ovt_write_key(w->out, member->text, member->length, member->has_surrogates);
+    return status == OVT_OK ? make_room(w->out, w->out->end, SCALAR_ROOM) : NULL;
+}
+
+/* A key in quotes and a colon, and SCALAR_ROOM after it; NULL when memory runs out. */
+static inline char *put_key(walk *w, const frame *top, const ovt_member *member, char *end) {
+    const ovt_key_layout *layout = top->layout;
+    if (layout != NULL) {
+        const size_t index = (size_t)(member - (w->members + top->first));
+        memcpy(end, layout->quoted[index], OVT_LAYOUT_QUOTED);
+        return end + layout->sizes[index];
+    }
+    return put_fresh_key(w, member, end);
+}
+
+/* ---- the walk ----------------------------------------------------------------------------- */
+
+#ifdef Py_GIL_DISABLED
+static const bool IS_FREE_THREADED = true;
+#else
+static const bool IS_FREE_THREADED = false;
+#endif
+
+static inline bool is_left_out(const walk *w, value_kind kind) {
+    return kind == KIND_DROPPED || (kind == KIND_NONE && w->profile->drop_none);
+}
+
+/* Converts a value of no kind that is written here; it is then the one at hand. */
+static OVT_NEVER_INLINE outcome convert(walk *w, PyObject **value, value_kind *kind) {
+    if (w->value == NULL) {
+        take_current(w, *value);
+    }
+    const outcome result = convert_current(w, kind);
+    *value = w->value;
+    return result;
+}
+
+/* Writes a value at `end`, or opens it if it is a container. */
+static inline outcome write_value(walk *w, value_kind kind, PyObject *value, char *end,
+                                  const ovt_selection *selection) {
+    if (kind > KIND_NONE && kind != KIND_DROPPED) {
+        w->out->end = end;
+        if (w->value == NULL) {
+            take_current(w, value);
+        }
+        return open_container(w, kind, selection);
+    }
+    ovt_status status = OVT_OK;
+    w->out->end = put_scalar(w, kind, value, end, &status);
+    return OVT_LIKELY(status == OVT_OK) ? DONE : fail(w, status, value);
+}
+
+/* Writes the members of the innermost container, an object, until one is itself a container, which
+ * is then open, or until there are no more. */
+static outcome walk_members(walk *w, frame *top) {
+    const size_t depth = w->depth;
+    while (top->next != top->end) {
+        const ovt_member *member = &w->members[top->first + w->order[top->next++]];
+        PyObject *value = member->value;
+        value_kind kind = kind_of(w, value);
+        if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {
+            return FAILED;
+        }
+        if (!is_left_out(w, kind)) {
+            char *end = make_room(w->out, w->out->end, SCALAR_ROOM + OVT_LAYOUT_QUOTED);
+            if (OVT_UNLIKELY(end == NULL)) {
+                return no_memory();
+            }
+            *end = ',';
+            end = put_key(w, top, member, end + !top->is_first);
+            if (OVT_UNLIKELY(end == NULL)) {
+                return no_memory();
+            }
+            top->is_first = false;
+            if (OVT_UNLIKELY(write_value(w, kind, value, end, NULL) == FAILED)) {
+                return FAILED;
+            }
+        }
+        drop_current(w);
+        if (w->depth != depth) {
+            return DONE;
+        }
+    }
+    return close_container(w);
+}
+
+/* The next item of a list, a tuple or the items of a set, NULL when there is none. A list may have
+ * changed since the last one, if Python code ran. */
+static inline PyObject *next_item(walk *w, frame *top) {
     const size_t at = top->next;
-    switch (top->kind) {
-    case KIND_DICT:
-        if (at == top->end) {
-            return false;
-        }
-        take_current(w, w->members[top->first + w->order[at]].value);
-        break;
-    case KIND_TUPLE:
+    PyObject *item;
+    if (top->kind == KIND_TUPLE) {
         if (at >= (size_t)PyTuple_GET_SIZE(top->container)) {
-            return false;
+            return NULL;
         }
-        take_current(w, PyTuple_GET_ITEM(top->container, (Py_ssize_t)at));
-        break;
-    default: {
+        item = PyTuple_GET_ITEM(top->container, (Py_ssize_t)at);
+    } else {
         if (at >= (size_t)PyList_GET_SIZE(top->container)) {
-            return false;
+            return NULL;
         }
 #ifdef Py_GIL_DISABLED
-        PyObject *item = PyList_GetItemRef(top->container, (Py_ssize_t)at);
+        item = PyList_GetItemRef(top->container, (Py_ssize_t)at);
         if (item == NULL) {
             PyErr_Clear(); /* another thread has shortened the list meanwhile */
-            return false;
+            return NULL;
         }
         take_current(w, item);
         Py_DECREF(item);
 #else
-        take_current(w, PyList_GET_ITEM(top->container, (Py_ssize_t)at));
+        (void)w;
+        item = PyList_GET_ITEM(top->container, (Py_ssize_t)at);
 #endif
     }
-    }
     top->next = at + 1;
-    return true;
+    return item;
 }
 
-/* What stands before a member: a comma, and the key in an object. */
-static inline outcome begin_member(walk *w, frame *top) {
-    ovt_buffer *out = w->out;
-    if (!ovt_buffer_reserve(out, 1)) {
-        return no_memory();
-    }
-    if (OVT_UNLIKELY(top->kind == KIND_SET_ITEMS)) {
-        return push_mark(w, ovt_buffer_length(out)) ? DONE : no_memory();
-    }
-    if (!top->is_first) {
-        ovt_buffer_put(out, ',');
-    }
-    top->is_first = false;
-    if (top->kind == KIND_DICT) {
-        const ovt_member *member = &w->members[top->first + w->order[top->next - 1]];
-        if (ovt_write_key(out, member->text, member->length, member->has_surrogates) != OVT_OK) {
-            return no_memory();
-        }
-    }
-    return DONE;
-}
-
-/* ---- the walk
- * ------------------------------------------------------------------------------------------ */
-
-/* Writes the value at hand, or opens it if it is a container. */
-static inline outcome write_current(walk *w, value_kind kind, const ovt_selection *selection) {
-    ovt_buffer *out = w->out;
-    ovt_status status = OVT_OK;
-    switch (kind) {
-    case KIND_STR: {
-        ovt_text text;
-        if (!ovt_read_str(w->value, &text)) {
+/* The same for the items of an array or a set. */
+static outcome walk_items(walk *w, frame *top) {
+    const size_t depth = w->depth;
+    PyObject *value;
+    while ((value = next_item(w, top)) != NULL) {
+        value_kind kind = kind_of(w, value);
+        if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {
             return FAILED;
         }
-        status = ovt_write_string(out, w->profile, text);
-        break;
+        if (!is_left_out(w, kind)) {
+            char *end = make_room(w->out, w->out->end, SCALAR_ROOM);
+            if (OVT_UNLIKELY(end == NULL)) {
+                return no_memory();
+            }
+            if (OVT_UNLIKELY(top->kind == KIND_SET_ITEMS)) {
+                if (!push_mark(w, (size_t)(end - w->out->data))) {
+                    return no_memory();
+                }
+            } else {
+                *end = ',';
+                end += !top->is_first;
+                top->is_first = false;
+            }
+            if (OVT_UNLIKELY(write_value(w, kind, value, end, NULL) == FAILED)) {
+                return FAILED;
+            }
+        }
+        drop_current(w);
+        if (w->depth != depth) {
+            return DONE;
+        }
     }
-    case KIND_INT:
-        status = write_int(out, w->profile, w->value);
-        break;
-    case KIND_FLOAT:
-        status = write_float(out, w->profile, PyFloat_AS_DOUBLE(w->value));
-        break;
-    case KIND_TRUE:
-        status = ovt_buffer_append(out, "true", 4) ? OVT_OK : OVT_NO_MEMORY;
-        break;
-    case KIND_FALSE:
-        status = ovt_buffer_append(out, "false", 5) ? OVT_OK : OVT_NO_MEMORY;
-        break;
-    case KIND_NONE:
-    case KIND_DROPPED: /* only at the top: elsewhere it is left out before */
-        status = write_null(out);
-        break;
-    default:
-        return open_container(w, kind, selection);
-    }
-    return OVT_LIKELY(status == OVT_OK) ? DONE : fail(w, status, w->value);
+    return close_container(w);
 }
 
 static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection) {
-    take_current(w, root);
     value_kind kind = kind_of(w, root);
-    if (kind == KIND_OTHER && convert_current(w, &kind) == FAILED) {
+    if (kind == KIND_OTHER && convert(w, &root, &kind) == FAILED) {
         return FAILED;
     }
-    if (write_current(w, kind, selection) == FAILED) {
+    char *end = make_room(w->out, w->out->end, SCALAR_ROOM);
+    if (end == NULL) {
+        return no_memory();
+    }
+    if (write_value(w, kind, root, end, selection) == FAILED) {
         return FAILED;
     }
     drop_current(w);
     while (w->depth != 0) {
         frame *top = &w->frames[w->depth - 1];
-        if (!take_next(w, top)) {
-            if (close_container(w) == FAILED) {
-                return FAILED;
-            }
-            continue;
-        }
-        kind = kind_of(w, w->value);
-        if (OVT_UNLIKELY(kind == KIND_OTHER) && convert_current(w, &kind) == FAILED) {
+        const outcome result = top->kind == KIND_DICT ? walk_members(w, top) : walk_items(w, top);
+        if (OVT_UNLIKELY(result == FAILED)) {
             return FAILED;
         }
-        const bool is_left_out =
-            kind == KIND_DROPPED || (kind == KIND_NONE && w->profile->drop_none);
-        if (!is_left_out &&
-            (begin_member(w, top) == FAILED || write_current(w, kind, NULL) == FAILED)) {
-            return FAILED;
-        }
-        drop_current(w);
     }
     return DONE;
 }
@@ -985,11 +1212,7 @@ int ovt_walk(ovt_buffer *out, PyObject *value, const ovt_selection *selection,
     w.out = out;
     w.options = options;
     w.profile = options->profile;
-#ifdef Py_GIL_DISABLED
-    w.is_strong = true;
-#else
-    w.is_strong = false;
-#endif
+    w.is_strong = IS_FREE_THREADED;
     w.source = NULL;
     w.value = NULL;
     w.frames = w.inline_frames;
@@ -1003,6 +1226,7 @@ int ovt_walk(ovt_buffer *out, PyObject *value, const ovt_selection *selection,
     w.mark_count = 0;
     w.mark_capacity = 0;
     w.arena = (ovt_arena){0};
+    ovt_layouts_init(&w.layouts);
     const bool has_selection = selection != NULL && selection->count != 0;
     const outcome result = run_walk(&w, value, has_selection ? selection : NULL);
     release_walk(&w);

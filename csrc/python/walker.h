@@ -67,4 +67,18 @@ static inline bool ovt_read_str(PyObject *str, ovt_text *text) {
     return true;
 }
 
+/* The UTF-8 that a non-ASCII str keeps after somebody has asked for it, or NULL: nothing is made.
+ * A str that has it holds no surrogates. */
+static inline const char *ovt_cached_utf8(PyObject *str, size_t *length) {
+#ifdef Py_GIL_DISABLED
+    (void)str; /* another thread may be making it */
+    (void)length;
+    return NULL;
+#else
+    const PyCompactUnicodeObject *const object = (const PyCompactUnicodeObject *)str;
+    *length = (size_t)object->utf8_length;
+    return object->utf8;
+#endif
+}
+
 #endif

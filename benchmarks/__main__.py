@@ -1,0 +1,100 @@
+"""``python -m benchmarks``: measure, print a table, write a JSON file."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchmarks.environment import environment
+from benchmarks.measure import FULL, MODES, QUICK, Samples, sample
+from benchmarks.peers import available
+from benchmarks.report import as_json, footer, same_bytes, show, tables
+from benchmarks.workloads import WORKLOADS, select
+
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    described = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Time this package against other implementations, in interleaved rounds.",
+    )
+    described.add_argument(
+        "--rounds", type=int, metavar="N", help=f"rounds to run (default {FULL.rounds})"
+    )
+    described.add_argument(
+        "--workloads", metavar="NAME,...", help=f"only these of: {', '.join(WORKLOADS)}"
+    )
+    described.add_argument(
+        "--cold",
+        action="store_true",
+        help="measure a second time, with a fresh value from json.loads for every call",
+    )
+    described.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"short samples and {QUICK.rounds} rounds: shows that it runs, not how fast",
+    )
+    described.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where to write the result (default benchmarks/results/latest.json, or partial.json "
+        "with --quick or --workloads)",
+    )
+    return described
+
+
+def progress_of(mode: str, rounds: int) -> Callable[[int], None]:
+    """Return a function that shows the rounds done, on a terminal only."""
+
+    def show_round(done: int) -> None:
+        if sys.stderr.isatty():
+            end = "\r\033[K" if done == rounds else ""
+            print(f"\r{mode}: round {done} of {rounds}{end}", end="", file=sys.stderr, flush=True)
+
+    return show_round
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks; return the exit status, which does not depend on any time."""
+    described = parser()
+    options = described.parse_args(arguments)
+    try:
+        workloads = select(options.workloads)
+    except ValueError as error:
+        described.error(str(error))
+    effort = QUICK if options.quick else FULL
+    if options.rounds is not None:
+        if options.rounds < 1:
+            described.error("--rounds must be at least 1")
+        effort = dataclasses.replace(effort, rounds=options.rounds)
+    partial = options.quick or options.workloads is not None
+    output = options.output or RESULTS / ("partial.json" if partial else "latest.json")
+
+    peers, missing = available()
+    machine = environment(peers)
+    agreeing = same_bytes(workloads, peers)
+    measured: dict[str, Samples] = {}
+    for mode in MODES if options.cold else MODES[:1]:
+        progress = progress_of(mode, effort.rounds)
+        measured[mode] = sample(mode, workloads, peers, effort, progress)
+
+    made = [
+        table for mode, samples in measured.items() for table in tables(mode, samples, agreeing)
+    ]
+    show(made, footer(machine, peers, missing, effort.rounds, made))
+    result = as_json(machine, workloads, peers, missing, effort.rounds, measured, agreeing)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"written to {output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""Interleaved rounds, and what is computed from them.
+
+In every round each peer is timed once on each workload, and the order of the peers moves on by one
+from round to round. A ratio is taken within a round, between two times a few milliseconds apart;
+what is reported is the median of these ratios. A machine that slows down for a while slows down
+both, and a single disturbed round does not move a median.
+
+Every sample has values of its own, made by ``json.loads`` outside the timed region, so that nobody
+profits from what another left behind in an object, and luck with memory layout evens out:
+
+warm
+    One value, given to the peer once before and then again and again. CPython keeps the UTF-8 of
+    a str, once asked for it, in the str.
+cold
+    A value for every call, never seen before.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import repeat
+
+from benchmarks.peers import Loop, Peer
+from benchmarks.workloads import Workload
+
+__all__ = ["FULL", "MODES", "QUICK", "Effort", "Samples", "Summary", "ratios", "sample", "summary"]
+
+MODES = ("warm", "cold")
+
+COLD_BATCH = 100
+"""How many fresh values lie ready at a time: few enough for a cache, many enough for a clock."""
+
+Samples = dict[str, dict[str, list[float]]]
+"""Nanoseconds a call: by workload and peer, one for each round."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure."""
+
+    rounds: int
+    sample_ns: int
+    """How long one sample should take: this decides how often a call is repeated."""
+
+
+FULL = Effort(rounds=30, sample_ns=3_000_000)
+QUICK = Effort(rounds=3, sample_ns=200_000)
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Keep the collector from running inside a sample."""
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def calibrated(loop: Loop, text: str, sample_ns: int) -> int:
+    """Return how many calls take about as long as a sample should."""
+    value = json.loads(text)
+    loop([value])
+    calls = 1
+    while (spent := loop(repeat(value, calls))) < sample_ns // 8:
+        calls *= 2
+    return max(1, round(calls * sample_ns / max(spent, 1)))
+
+
+def warm(loop: Loop, text: str, calls: int) -> float:
+    """Return the nanoseconds of a call on a value that the peer has seen before."""
+    value = json.loads(text)
+    loop([value])
+    return loop(repeat(value, calls)) / calls
+
+
+def cold(loop: Loop, text: str, calls: int) -> float:
+    """Return the nanoseconds of a call on a value that nobody has seen before."""
+    spent = 0
+    for done in range(0, calls, COLD_BATCH):
+        values = [json.loads(text) for _ in range(min(COLD_BATCH, calls - done))]
+        spent += loop(values)
+        del values
+    return spent / calls
+
+
+def sample(
+    mode: str,
+    workloads: Sequence[Workload],
+    peers: Sequence[Peer],
+    effort: Effort,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Samples:
+    """Time every peer on every workload, once a round.
+
+    Args:
+        mode: ``"warm"`` or ``"cold"``.
+        workloads: What to measure on.
+        peers: What to measure.
+        effort: How many rounds, and how long a sample.
+        progress: Told the number of rounds done, after each.
+    """
+    timed = {"warm": warm, "cold": cold}[mode]
+    texts = {workload.name: workload.text() for workload in workloads}
+    loops = {peer.name: peer.compiled()[1] for peer in peers}
+    samples: Samples = {name: {peer: [] for peer in loops} for name in texts}
+    with no_garbage_collection():
+        calls = {
+            (name, peer): calibrated(loop, text, effort.sample_ns)
+            for name, text in texts.items()
+            for peer, loop in loops.items()
+        }
+        for done in range(effort.rounds):
+            for name, text in texts.items():
+                shift = done % len(peers)
+                for peer in [*peers[shift:], *peers[:shift]]:
+                    loop = loops[peer.name]
+                    spent = timed(loop, text, calls[name, peer.name])
+                    samples[name][peer.name].append(spent)
+            progress(done + 1)
+    return samples
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The median of some samples and the quartiles around it."""
+
+    median: float
+    lower: float
+    upper: float
+
+    def spread(self) -> float:
+        """Return how far the quartiles lie from the median, relative to it."""
+        return (self.upper - self.lower) / 2 / self.median
+
+
+def summary(values: Sequence[float]) -> Summary:
+    """Summarise one number for each round."""
+    if len(values) == 1:
+        return Summary(values[0], values[0], values[0])
+    lower, median, upper = statistics.quantiles(values, n=4, method="inclusive")
+    return Summary(median, lower, upper)
+
+
+def ratios(theirs: Sequence[float], ours: Sequence[float]) -> Summary:
+    """Summarise how many times as long as ours a peer took, round by round."""
+    return summary([their / our for their, our in zip(theirs, ours, strict=True)])

@@ -1,0 +1,412 @@
+/* Correctly rounded reading of JSON numbers. See number_read.h.
+ *
+ * A literal is taken as significand * 10^exponent. If the significand has at most 19 digits, one
+ * 64 x 128 bit product with the table's power of ten gives the double's bits (after Eisel and
+ * Lemire); longer ones are cut to 19 digits and rounded both as they are and one unit higher. Where
+ * this does not settle the rounding, the literal is compared exactly with the midpoint of the two
+ * doubles in question, in big integers of fixed size. */
+#include "number_read.h"
+
+#include "compiler.h"
+#include "power_table.h"
+
+#define FRACTION_BITS 52
+#define HIDDEN_BIT (UINT64_C(1) << FRACTION_BITS)
+#define SIGN_BIT (UINT64_C(1) << 63)
+#define INFINITY_BITS (UINT64_C(0x7FF) << FRACTION_BITS)
+#define EXPONENT_BIAS 1023
+#define SMALLEST_EXPONENT (-1074) /* of the last bit of a subnormal double */
+
+/* 10^19 < 2^64: this many digits always fit. */
+#define SIGNIFICAND_DIGITS 19
+
+/* Exponents are clamped here while they are read; far past any length of text. */
+#define EXPONENT_LIMIT UINT64_C(1000000000000000000)
+#define EXPONENT_DIGITS 18
+
+/* ---- digits ---------------------------------------------------------------------------------- */
+
+static const uint64_t small_powers[9] = {1,      10,      100,      1000,     10000,
+                                         100000, 1000000, 10000000, 100000000};
+
+static inline bool is_digit(char c) {
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* The top bit set in each byte that is not 0 .. 9. */
+OVT_ALWAYS_INLINE uint64_t mark_non_digits(uint64_t digits) {
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+    return (((digits & ~tops) + UINT64_C(0x7676767676767676)) | digits) & tops;
+}
+
+/* The number that eight digits stand for, given their values one a byte. Each step merges
+ * neighbouring lanes x (first) and y into x * base + y. */
+OVT_ALWAYS_INLINE uint64_t merge_eight(uint64_t digits) {
+    digits = (digits * (10 * 0x100 + 1) >> 8) & UINT64_C(0x00FF00FF00FF00FF);
+    digits = (digits * (100 * 0x10000 + 1) >> 16) & UINT64_C(0x0000FFFF0000FFFF);
+    return digits * (UINT64_C(10000) * 0x100000000 + 1) >> 32;
+}
+
+/* Appends the digits at `text` to *value (modulo 2^64) and returns where they end. Up to eight
+ * digits are taken at a time without a branch on their number, which would often be guessed
+ * wrong. */
+OVT_ALWAYS_INLINE const char *read_digits(const char *text, const char *end, uint64_t *value) {
+    uint64_t number = *value;
+    while (OVT_LIKELY(end - text >= 8)) {
+        uint64_t digits = ovt_load_le64(text) ^ UINT64_C(0x3030303030303030);
+        uint64_t others = mark_non_digits(digits);
+        if (others == 0) {
+            number = number * 100000000 + merge_eight(digits);
+            text += 8;
+            if (end - text < 8)
+                break;
+            digits = ovt_load_le64(text) ^ UINT64_C(0x3030303030303030);
+            others = mark_non_digits(digits);
+        }
+        const unsigned int count = others != 0 ? (unsigned int)ovt_trailing_zeros(others) / 8 : 8;
+        const unsigned int unused = 4 * (8 - count);
+        number = number * small_powers[count] + merge_eight(digits << unused << unused);
+        text += count;
+        if (text == end || !is_digit(*text)) {
+            *value = number;
+            return text;
+        }
+    }
+    while (text < end && is_digit(*text))
+        number = number * 10 + (uint64_t)(*text++ - '0');
+    *value = number;
+    return text;
+}
+
+/* ---- the fast path --------------------------------------------------------------------------- */
+
+/* A rounded magnitude as the bits of a double. If `undecided`, the true value may lie on either
+ * side of the midpoint between these bits and the next, or on it. */
+typedef struct {
+    uint64_t bits;
+    bool undecided;
+} rounding;
+
+/* significand * 10^exponent, rounded; significand is not 0.
+ *
+ * The product of the normalised significand and the truncated power is kept to 128 bits, as
+ * high + low / 2^64, and is too small by less than 2 units of low. */
+OVT_ALWAYS_INLINE rounding round_product(uint64_t significand, int64_t exponent) {
+    if (OVT_UNLIKELY(exponent < OVT_POWER_MIN))
+        return (rounding){0, false}; /* below 2^64 * 10^-343, hence below 2^-1075 */
+    if (OVT_UNLIKELY(exponent > OVT_POWER_MAX))
+        return (rounding){INFINITY_BITS, false};
+    const int zeros = ovt_leading_zeros(significand);
+    const ovt_u128 power = ovt_power((int)exponent);
+    const uint64_t scaled = significand << zeros;
+    const ovt_u128 upper = ovt_multiply(scaled, power.high);
+    const uint64_t low = upper.low + ovt_multiply_high(scaled, power.low);
+    const uint64_t high = upper.high + (low < upper.low);
+
+    /* The value is high * 2^(1 - zeros + floor(log2(10^exponent))). */
+    const int top_bit = (int)(high >> 63); /* if 0, the next bit is 1 */
+    int biased = ovt_floor_log2_power10((int)exponent) + 63 + top_bit - zeros + EXPONENT_BIAS;
+    int drop = 10 + top_bit; /* bits of high past the double's last */
+    if (OVT_UNLIKELY(biased < 1)) {
+        drop += 1 - biased;
+        biased = 1;
+        if (drop > 64)
+            return (rounding){0, drop == 65 && high == UINT64_MAX};
+    }
+    const uint64_t half = UINT64_C(1) << (drop - 1);
+    const uint64_t kept = high >> (drop - 1) >> 1; /* two shifts: drop may be 64 */
+    const uint64_t rest = high & (half | (half - 1));
+    uint64_t up = rest >= half;
+    bool undecided = false;
+    if (OVT_UNLIKELY((rest == half && low == 0) || (rest == half - 1 && low >= UINT64_MAX - 1))) {
+        /* A power that ends in 64 zero bits is exact, and so is the product. */
+        undecided = power.low != 0;
+        up &= kept & (power.low == 0);
+    }
+    /* The hidden bit, and a carry out of the significand, count the exponent up by one. */
+    const uint64_t bits = ((uint64_t)(biased - 1) << FRACTION_BITS) + kept + up;
+    if (OVT_UNLIKELY(bits >= INFINITY_BITS))
+        return (rounding){INFINITY_BITS, false};
+    return (rounding){bits, undecided};
+}
+
+/* ---- the exact path -------------------------------------------------------------------------- */
+
+/* The digits of a literal: [first, last) with perhaps a point among them, starting at a digit that
+ * is not 0. `count` digits, the last of which stands for 10^exponent. */
+typedef struct {
+    const char *first;
+    const char *last;
+    int64_t count;
+    int64_t exponent;
+} digit_run;
+
+/* A midpoint of two doubles has at most 768 significant digits, so further digits of a literal
+ * matter only by not being all 0. */
+#define EXACT_DIGITS 800
+
+/* Enough for 10^800 and for 2^54 * 5^1143, the largest numbers compared, with room to spare. */
+#define BIG_LIMBS 64
+
+typedef struct {
+    int count;
+    uint64_t limbs[BIG_LIMBS]; /* the lowest first */
+} big;
+
+static void big_multiply_add(big *number, uint64_t factor, uint64_t carry) {
+    for (int i = 0; i < number->count; ++i) {
+        const ovt_u128 product = ovt_multiply(number->limbs[i], factor);
+        const uint64_t low = product.low + carry;
+        carry = product.high + (low < carry);
+        number->limbs[i] = low;
+    }
+    if (carry != 0)
+        number->limbs[number->count++] = carry;
+}
+
+static void big_multiply_power5(big *number, int64_t exponent) {
+    const uint64_t power27 = UINT64_C(7450580596923828125);
+    for (; exponent >= 27; exponent -= 27)
+        big_multiply_add(number, power27, 0);
+    uint64_t rest = 1;
+    while (exponent-- > 0)
+        rest *= 5;
+    big_multiply_add(number, rest, 0);
+}
+
+static void big_shift_left(big *number, int64_t bits) {
+    const int whole = (int)(bits / 64);
+    big_multiply_add(number, UINT64_C(1) << (bits % 64), 0);
+    if (whole == 0 || number->count == 0)
+        return;
+    memmove(number->limbs + whole, number->limbs, (size_t)number->count * sizeof(uint64_t));
+    memset(number->limbs, 0, (size_t)whole * sizeof(uint64_t));
+    number->count += whole;
+}
+
+/* Negative, 0 or positive as a is below, equal to or above b. */
+static int big_compare(const big *a, const big *b) {
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    for (int i = a->count - 1; i >= 0; --i)
+        if (a->limbs[i] != b->limbs[i])
+            return a->limbs[i] < b->limbs[i] ? -1 : 1;
+    return 0;
+}
+
+static const char *skip_zeros(const char *text, const char *last) {
+    while (text < last && (*text == '0' || *text == '.'))
+        ++text;
+    return text;
+}
+
+/* Reads up to `limit` digits of the run and returns where it stopped. */
+static const char *big_read(big *number, digit_run run, int64_t limit) {
+    const char *text = run.first;
+    while (limit > 0 && text < run.last) {
+        uint64_t chunk = 0, power = 1;
+        int size = 0;
+        for (; size < SIGNIFICAND_DIGITS && limit > 0 && text < run.last; ++text) {
+            if (*text == '.')
+                continue;
+            chunk = chunk * 10 + (uint64_t)(*text - '0');
+            power *= 10;
+            ++size;
+            --limit;
+        }
+        big_multiply_add(number, power, chunk);
+    }
+    return text;
+}
+
+/* Compares the literal with the midpoint between the double of these bits and the next. */
+static int compare_with_midpoint(digit_run run, uint64_t bits) {
+    const int biased = (int)(bits >> FRACTION_BITS);
+    const uint64_t fraction = bits & (HIDDEN_BIT - 1);
+    const uint64_t significand = biased != 0 ? fraction | HIDDEN_BIT : fraction;
+    /* midpoint = (2 * significand + 1) * 2^binary */
+    const int64_t binary = (biased != 0 ? biased - 1 : 0) + SMALLEST_EXPONENT - 1;
+
+    big literal = {0}, midpoint = {.count = 1, .limbs = {2 * significand + 1}};
+    const char *rest = big_read(&literal, run, EXACT_DIGITS);
+    int64_t exponent = run.exponent;
+    if (run.count > EXACT_DIGITS)
+        exponent += run.count - EXACT_DIGITS;
+
+    /* literal * 10^exponent against midpoint * 2^binary, both made integers */
+    if (exponent >= 0)
+        big_multiply_power5(&literal, exponent);
+    else
+        big_multiply_power5(&midpoint, -exponent);
+    if (exponent >= binary)
+        big_shift_left(&literal, exponent - binary);
+    else
+        big_shift_left(&midpoint, binary - exponent);
+    const int order = big_compare(&literal, &midpoint);
+    return order != 0 ? order : skip_zeros(rest, run.last) < run.last;
+}
+
+static OVT_NEVER_INLINE uint64_t round_exactly(digit_run run, uint64_t bits) {
+    const int order = compare_with_midpoint(run, bits);
+    return bits + (order > 0 || (order == 0 && (bits & 1)));
+}
+
+/* A literal of more than 19 digits. */
+static OVT_NEVER_INLINE uint64_t round_long(digit_run run) {
+    uint64_t significand = 0;
+    int64_t kept = 0;
+    const char *text = run.first;
+    for (; kept < SIGNIFICAND_DIGITS; ++text)
+        if (*text != '.') {
+            significand = significand * 10 + (uint64_t)(*text - '0');
+            ++kept;
+        }
+    const int64_t exponent = run.exponent + (run.count - kept);
+    const rounding lower = round_product(significand, exponent);
+    if (!lower.undecided) {
+        if (skip_zeros(text, run.last) == run.last)
+            return lower.bits;
+        const rounding upper = round_product(significand + 1, exponent);
+        if (!upper.undecided && upper.bits == lower.bits)
+            return lower.bits;
+    }
+    return round_exactly(run, lower.bits);
+}
+
+/* ---- the grammar ----------------------------------------------------------------------------- */
+
+/* The parts of a literal that decide its magnitude. */
+typedef struct {
+    const char *digits;     /* the first digit */
+    const char *digits_end; /* past the last digit of the fraction, or of the integer */
+    int64_t digit_count;    /* leading zeros included */
+    int64_t exponent;       /* of the last digit */
+    uint64_t significand;   /* all digits, modulo 2^64 */
+} literal;
+
+static OVT_NEVER_INLINE uint64_t many_digits_magnitude(const literal *number) {
+    const char *first = skip_zeros(number->digits, number->digits_end);
+    int64_t skipped = 0;
+    for (const char *text = number->digits; text < first; ++text)
+        skipped += *text == '0';
+    const digit_run run = {first, number->digits_end, number->digit_count - skipped,
+                           number->exponent};
+    if (run.count == 0)
+        return 0;
+    if (run.count > SIGNIFICAND_DIGITS)
+        return round_long(run);
+    const rounding rounded = round_product(number->significand, number->exponent);
+    return rounded.undecided ? round_exactly(run, rounded.bits) : rounded.bits;
+}
+
+/* The bits of the double nearest to a literal's magnitude. */
+OVT_ALWAYS_INLINE uint64_t magnitude_bits(const literal *number) {
+    if (OVT_LIKELY(number->digit_count <= SIGNIFICAND_DIGITS)) {
+        if (number->significand == 0)
+            return 0;
+        const rounding rounded = round_product(number->significand, number->exponent);
+        if (OVT_LIKELY(!rounded.undecided))
+            return rounded.bits;
+    }
+    return many_digits_magnitude(number);
+}
+
+/* Reads [0-9]* after an exponent letter and a sign, clamped to EXPONENT_LIMIT. */
+OVT_ALWAYS_INLINE const char *read_exponent(const char *text, const char *end, int64_t *exponent) {
+    uint64_t value = 0;
+    const char *last = read_digits(text, end, &value);
+    if (OVT_UNLIKELY(last - text > EXPONENT_DIGITS)) {
+        value = 0;
+        for (const char *at = text; at < last; ++at)
+            if (value < EXPONENT_LIMIT / 10)
+                value = value * 10 + (uint64_t)(*at - '0');
+    }
+    *exponent = (int64_t)value;
+    return last;
+}
+
+/* Whether the 20 digits at `digits`, read modulo 2^64 as `wrapped`, stand for a number below
+ * 2^64. Only numbers from 10^19 on have 20 digits; those past 2^64 either start with a digit above
+ * 1 or wrap to something smaller than 10^19. */
+static inline bool twenty_digits_fit(const char *digits, uint64_t wrapped) {
+    return *digits == '1' && wrapped >= UINT64_C(10000000000000000000);
+}
+
+static inline double double_of(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void fail(ovt_number *out, const char *text, const char *where) {
+    *out = (ovt_number){.length = 0, .error_at = (size_t)(where - text)};
+}
+
+void ovt_read_number(const char *text, const char *end, ovt_number *out) {
+    const char *at = text;
+    if (at == end) {
+        fail(out, text, at);
+        return;
+    }
+    const bool negative = *at == '-'; /* no branch on signs: either is as likely */
+    at += negative;
+    literal number = {.digits = at};
+    if (end - at >= 2 && is_digit(*at) && !is_digit(at[1])) {
+        number.significand = (uint64_t)(*at - '0');
+        ++at;
+    } else if (at < end && *at == '0') {
+        ++at;
+    } else {
+        at = read_digits(at, end, &number.significand);
+    }
+    number.digits_end = at;
+    number.digit_count = at - number.digits;
+    if (number.digit_count == 0) {
+        fail(out, text, at);
+        return;
+    }
+
+    bool is_integer = true;
+    if (at < end && *at == '.') {
+        is_integer = false;
+        const char *fraction = at + 1;
+        at = read_digits(fraction, end, &number.significand);
+        if (at == fraction) {
+            fail(out, text, at);
+            return;
+        }
+        number.exponent = fraction - at;
+        number.digits_end = at;
+        number.digit_count += at - fraction;
+    }
+    if (at < end && (*at | 0x20) == 'e') {
+        is_integer = false;
+        ++at;
+        const char sign = at < end ? *at : '0';
+        const bool below = sign == '-';
+        at += below | (sign == '+');
+        const char *exponent_digits = at;
+        int64_t exponent;
+        at = read_exponent(at, end, &exponent);
+        if (at == exponent_digits) {
+            fail(out, text, at);
+            return;
+        }
+        number.exponent += (exponent ^ -(int64_t)below) + below;
+    }
+
+    out->length = (size_t)(at - text);
+    out->error_at = 0;
+    out->is_integer = is_integer;
+    out->negative = negative;
+    out->fits_u64 = is_integer && (number.digit_count <= SIGNIFICAND_DIGITS ||
+                                   (number.digit_count == SIGNIFICAND_DIGITS + 1 &&
+                                    twenty_digits_fit(number.digits, number.significand)));
+    out->magnitude = out->fits_u64 ? number.significand : 0;
+    if (is_integer && number.digit_count <= 15) { /* below 2^53: exact */
+        const double value = (double)(int64_t)number.significand;
+        out->value = negative ? -value : value;
+    } else {
+        out->value = double_of(magnitude_bits(&number) | (negative ? SIGN_BIT : 0));
+    }
+}

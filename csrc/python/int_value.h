@@ -1,0 +1,75 @@
+/* The value of a Python int of 64 bits at most, read from its digits where CPython shows them.
+ *
+ * Most ints have one or two digits of 30 bits; reading those in place costs a few instructions, a
+ * third of the API call that serves the rest. */
+#ifndef OVT_INT_VALUE_H
+#define OVT_INT_VALUE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if PY_VERSION_HEX < 0x030B0000
+#include <longintrepr.h>
+#endif
+
+#if PYLONG_BITS_IN_DIGIT == 30 && PY_VERSION_HEX < 0x030F0000
+
+/* How many digits the int has, and whether it is negative. */
+static inline size_t ovt_int_digits(PyObject *value, bool *is_negative) {
+#if PY_VERSION_HEX >= 0x030C0000
+    /* lv_tag: the number of digits above three bits, of which the lower two are the sign: 0
+     * positive, 1 zero, 2 negative. */
+    const uintptr_t tag = ((PyLongObject *)value)->long_value.lv_tag;
+    *is_negative = (tag & 3) == 2;
+    return tag >> 3;
+#else
+    const Py_ssize_t size = Py_SIZE(value);
+    *is_negative = size < 0;
+    return (size_t)(size < 0 ? -size : size);
+#endif
+}
+
+static inline const digit *ovt_int_storage(PyObject *value) {
+#if PY_VERSION_HEX >= 0x030C0000
+    return ((PyLongObject *)value)->long_value.ob_digit;
+#else
+    return ((PyLongObject *)value)->ob_digit;
+#endif
+}
+
+/* The value of an int, or of an object of a subclass; false if it needs more than 60 bits. */
+static inline bool ovt_small_int(PyObject *value, int64_t *result) {
+    bool is_negative;
+    const size_t count = ovt_int_digits(value, &is_negative);
+    const digit *digits = ovt_int_storage(value);
+    int64_t magnitude = 0;
+    switch (count) {
+    case 2:
+        magnitude = (int64_t)digits[1] << 30 | (int64_t)digits[0];
+        break;
+    case 1:
+        magnitude = (int64_t)digits[0];
+        break;
+    case 0:
+        break;
+    default:
+        return false;
+    }
+    *result = is_negative ? -magnitude : magnitude;
+    return true;
+}
+
+#else
+
+static inline bool ovt_small_int(PyObject *value, int64_t *result) {
+    (void)value;
+    (void)result;
+    return false;
+}
+
+#endif
+
+#endif

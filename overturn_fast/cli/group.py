@@ -1,0 +1,40 @@
+"""The command that the others belong to."""
+
+from __future__ import annotations
+
+import click
+
+from overturn_fast import __version__, backend
+from overturn_fast.cli.canonical import canonical
+from overturn_fast.cli.fingerprint import fingerprint
+
+__all__ = ["cli"]
+
+_EPILOG = """\
+\b
+Examples:
+  overturn-fast fingerprint calls.ndjson
+  overturn-fast fingerprint --json calls.ndjson --output fingerprints.ndjson
+  overturn-fast fingerprint calls.ndjson | sort | uniq -c | sort -rn | head
+  echo '{"name":"close_ticket","args":{"ticketId":"T-1"}}' | overturn-fast fingerprint -
+  echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
+
+\b
+Exit status:
+  0    every line was read
+  1    at least one line could not be read; each is reported on standard error
+  2    wrong usage, or a file that cannot be read or written
+  130  interrupted from the keyboard
+"""
+
+
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(
+    __version__, message=f"overturn-fast %(version)s, {backend} backend", prog_name="overturn-fast"
+)
+def cli() -> None:
+    """Fingerprints and canonical forms of AI tool calls, from files of one JSON value a line."""
+
+
+cli.add_command(fingerprint)
+cli.add_command(canonical)

@@ -1,0 +1,45 @@
+"""The arguments and options that every command over lines has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["line_options"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.argument(
+        "files",
+        metavar="FILE...",
+        nargs=-1,
+        required=True,
+        type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True),
+    ),
+    click.option("--strict", is_flag=True, help="Stop at the first line that cannot be read."),
+    click.option(
+        "-n",
+        "--number",
+        is_flag=True,
+        help="Begin each line of output with the number of its line in the input and a tab; "
+        "with several FILEs with FILE:NUMBER.",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="Write to FILE. It is replaced at the end in one step, or left as it was if the "
+        "command does not get there.",
+    ),
+)
+
+
+def line_options(command: Command) -> Command:
+    """Declare FILE..., ``--strict``, ``--number`` and ``--output`` on a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,110 @@
+"""Standard error: reports, in colour on a terminal, and a progress bar above which they appear."""
+
+from __future__ import annotations
+
+import re
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+__all__ = ["Reporter"]
+
+_STEP: Final = 1 << 20  # bytes between two updates of the bar
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Reporter:
+    """Writes reports about lines to standard error, one line each.
+
+    Args:
+        total: The size of the input in bytes, to show a progress bar; None for no bar.
+
+    Use it in a ``with`` statement, which shows the bar and takes it away again.
+    """
+
+    def __init__(self, total: int | None) -> None:
+        self._console: Console | None = None
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._done = 0
+        self._shown = 0
+        if sys.stderr is not None and sys.stderr.isatty():
+            from rich.console import Console  # only here: importing it takes a while
+
+            self._console = Console(stderr=True, highlight=False)
+            if total is not None:
+                self._progress = _bar(self._console)
+                self._task = self._progress.add_task("", total=total)
+
+    def __enter__(self) -> Reporter:
+        if self._progress is not None:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def advance(self, size: int) -> None:
+        """Count ``size`` more bytes of the input as done."""
+        self._done += size
+        if self._progress is None or self._task is None or self._done - self._shown < _STEP:
+            return
+        self._shown = self._done
+        self._progress.update(self._task, completed=self._done)
+
+    def bad_line(self, place: str, reason: str) -> None:
+        """Report a line that could not be read: ``FILE:LINE:COLUMN: reason``."""
+        place, reason = _printable(place), _printable(reason)
+        if self._console is None:
+            self.say(f"{place}: {reason}")
+        else:
+            from rich.text import Text
+
+            self._console.print(
+                Text.assemble((f"{place}:", "bold"), " ", (reason, "red")), soft_wrap=True
+            )
+
+    def say(self, text: str) -> None:
+        """Write a line of text."""
+        if self._console is not None:
+            self._console.print(text, markup=False, soft_wrap=True)
+        elif sys.stderr is not None:
+            print(text, file=sys.stderr)
+
+
+def _bar(console: Console) -> Progress:
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TaskProgressColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    return Progress(
+        TaskProgressColumn(),
+        BarColumn(bar_width=None),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+
+
+def _printable(text: str) -> str:
+    """``text`` with an escape for each character that ends lines or steers a terminal."""
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
