@@ -28,6 +28,12 @@ def parser() -> argparse.ArgumentParser:
         "--rounds", type=int, metavar="N", help=f"rounds to run (default {FULL.rounds})"
     )
     described.add_argument(
+        "--sample-ms",
+        type=float,
+        metavar="MS",
+        help=f"how long to repeat a call in each round (default {FULL.sample_ns / 1e6:g})",
+    )
+    described.add_argument(
         "--workloads", metavar="NAME,...", help=f"only these of: {', '.join(WORKLOADS)}"
     )
     described.add_argument(
@@ -74,6 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.rounds < 1:
             described.error("--rounds must be at least 1")
         effort = dataclasses.replace(effort, rounds=options.rounds)
+    if options.sample_ms is not None:
+        if not 0 < options.sample_ms < 10_000:
+            described.error("--sample-ms must be above 0 and below 10000")
+        effort = dataclasses.replace(effort, sample_ns=round(options.sample_ms * 1e6))
     partial = options.quick or options.workloads is not None
     output = options.output or RESULTS / ("partial.json" if partial else "latest.json")
 
@@ -88,8 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = [
         table for mode, samples in measured.items() for table in tables(mode, samples, agreeing)
     ]
-    show(made, footer(machine, peers, missing, effort.rounds, made))
-    result = as_json(machine, workloads, peers, missing, effort.rounds, measured, agreeing)
+    show(made, footer(machine, peers, missing, effort, made))
+    result = as_json(machine, workloads, peers, missing, effort, measured, agreeing)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written to {output}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import overturn_fast
-from benchmarks.measure import Samples, Summary, ratios, summary
+from benchmarks.measure import Effort, Samples, Summary, ratios, summary
 from benchmarks.peers import COMPARISONS, Peer
 from benchmarks.targets import goal
 from benchmarks.workloads import Workload
@@ -133,7 +133,7 @@ def show(tables: Sequence[Table], footer: str) -> None:
             title=table.title, box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
         )
         for number, name in enumerate(table.header):
-            title = name.replace("+", "\n+").replace("_", "\n_").replace(" ", "\n")
+            title = name.replace("+", "\n+").replace(" ", "\n")
             grid.add_column(title, justify="right" if number else "left", no_wrap=True)
         for row in table.rows:
             grid.add_row(*(f"[red]{cell}[/]" if cell.endswith("short") else cell for cell in row))
@@ -160,7 +160,7 @@ def footer(
     environment: Mapping[str, Any],
     peers: Sequence[Peer],
     missing: Mapping[str, str],
-    rounds: int,
+    effort: Effort,
     tables: Sequence[Table],
 ) -> str:
     """Say what the tables mean and what they were measured on."""
@@ -168,7 +168,7 @@ def footer(
     lines = [
         LEGEND,
         "",
-        f"{rounds} rounds on {environment['cpu']} ({environment['cpus']} CPUs, "
+        f"{effort.rounds} rounds of {effort.sample_ns / 1e6:g} ms on {environment['cpu']} ({environment['cpus']} CPUs, "
         f"load {environment['load_average']}), {environment['os']}",
         f"{environment['python']}; library by {environment['library_compiler'] or 'unknown'}, "
         f"SHA-256 {environment['sha256'] or 'of hashlib'}",
@@ -192,7 +192,7 @@ def as_json(
     workloads: Sequence[Workload],
     peers: Sequence[Peer],
     missing: Mapping[str, str],
-    rounds: int,
+    effort: Effort,
     measured: Mapping[str, Samples],
     agreeing: Mapping[str, Sequence[str]],
 ) -> dict[str, object]:
@@ -219,7 +219,8 @@ def as_json(
             }
     return {
         "environment": environment,
-        "rounds": rounds,
+        "rounds": effort.rounds,
+        "sample_ms": effort.sample_ns / 1e6,
         "peers": {
             peer.name: {
                 "package": peer.package,

@@ -252,7 +252,9 @@ def test_the_command_measures_all_workloads_and_writes_json(
         assert f"not measured: {package}" in shown
 
 
-@pytest.mark.parametrize("arguments", [["--workloads", "tiny,none"], ["--rounds", "0"]])
+@pytest.mark.parametrize(
+    "arguments", [["--workloads", "tiny,none"], ["--rounds", "0"], ["--sample-ms", "0"]]
+)
 def test_a_wrong_option_is_an_error(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -255,6 +255,13 @@ static bool push_mark(walk *w, size_t mark) {
     return true;
 }
 
+/* The member of an open object that comes at a position, counted like the members. */
+static inline const ovt_member *member_at(const walk *w, const frame *open, size_t position) {
+    const uint32_t index =
+        open->layout != NULL ? open->layout->order[position - open->first] : w->order[position];
+    return &w->members[open->first + index];
+}
+
 /* ---- errors ------------------------------------------------------------------------------ */
 
 static outcome no_memory(void) {
@@ -266,8 +273,7 @@ static outcome no_memory(void) {
 static PyObject *path_segment(const walk *w, const frame *open) {
     switch (open->kind) {
     case KIND_DICT: {
-        const size_t at = open->next - 1;
-        const ovt_member *member = &w->members[open->first + w->order[at]];
+        const ovt_member *member = member_at(w, open, open->next - 1);
         if (open->layout != NULL) {
             return Py_NewRef((PyObject *)member->key);
         }
@@ -659,6 +665,7 @@ static inline void add_member(walk *w, PyObject *key, PyObject *value) {
     ovt_member *member = &w->members[w->member_count++];
     member->key = key;
     member->value = value;
+    __builtin_prefetch(value); /* its type is read soon, in another order */
     if (w->is_strong) {
         Py_INCREF(key);
         Py_INCREF(value);
@@ -790,11 +797,7 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
     if (is_dict && w->depth != 0) { /* the outermost object comes only once */
         open->layout = ovt_layouts_find(&w->layouts, w->members + first, count, &is_worth);
     }
-    if (open->layout != NULL) {
-        memcpy(w->order + first, open->layout->order, count * sizeof *w->order);
-        return DONE;
-    }
-    return order_keys(w, open, is_dict, is_worth);
+    return open->layout != NULL ? DONE : order_keys(w, open, is_dict, is_worth);
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
@@ -1088,7 +1091,7 @@ static inline outcome write_value(walk *w, value_kind kind, PyObject *value, cha
 static outcome walk_members(walk *w, frame *top) {
     const size_t depth = w->depth;
     while (top->next != top->end) {
-        const ovt_member *member = &w->members[top->first + w->order[top->next++]];
+        const ovt_member *member = member_at(w, top, top->next++);
         PyObject *value = member->value;
         value_kind kind = kind_of(w, value);
         if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {
