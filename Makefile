@@ -81,10 +81,11 @@ sanitize: $(VENV)/.installed-test ## Run the suite under AddressSanitizer and UB
 	@cp -R $(TEST_FILES) $(SANITIZE)/tree
 	cd $(SANITIZE)/tree && env \
 		LD_PRELOAD="$(SANITIZE_LIBRARIES)" \
-		ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 \
-		UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+		ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1:log_path=$(SANITIZE)/report \
+		UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:log_path=$(SANITIZE)/report \
 		PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZE)/site OVERTURN_FAST_BACKEND=native \
-		$(abspath $(BIN))/python -m pytest -m "not memory" -p no:cacheprovider $(ARGS)
+		$(abspath $(BIN))/python -m pytest -m "not memory" -p no:cacheprovider $(ARGS) \
+		|| { cat $(SANITIZE)/report.* 2> /dev/null; exit 1; }
 
 wheel: $(VENV)/.installed-dev ## Build sdist and wheel, and run the suite on the wheel alone
 	@rm -rf dist

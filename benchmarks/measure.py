@@ -32,8 +32,10 @@ __all__ = ["FULL", "MODES", "QUICK", "Effort", "Samples", "Summary", "ratios", "
 
 MODES = ("warm", "cold")
 
-COLD_BATCH = 100
-"""How many fresh values lie ready at a time: few enough for a cache, many enough for a clock."""
+COLD_BATCH_VALUES = 100
+COLD_BATCH_BYTES = 16_384
+"""How many fresh values lie ready at a time, and how much JSON text: enough for the clock, and few
+enough that they are still in a near cache, as what was just parsed is."""
 
 Samples = dict[str, dict[str, list[float]]]
 """Nanoseconds a call: by workload and peer, one for each round."""
@@ -85,8 +87,9 @@ def warm(loop: Loop, text: str, calls: int) -> float:
 def cold(loop: Loop, text: str, calls: int) -> float:
     """Return the nanoseconds of a call on a value that nobody has seen before."""
     spent = 0
-    for done in range(0, calls, COLD_BATCH):
-        values = [json.loads(text) for _ in range(min(COLD_BATCH, calls - done))]
+    batch = max(1, min(COLD_BATCH_VALUES, COLD_BATCH_BYTES // len(text)))
+    for done in range(0, calls, batch):
+        values = [json.loads(text) for _ in range(min(batch, calls - done))]
         spent += loop(values)
         del values
     return spent / calls

@@ -21,7 +21,7 @@ us: our time for one call, in microseconds. spread: half the distance of its qua
 2.0x: the peer takes twice our time. =: it writes the same bytes for this workload; the others
 do less, or other, work. goal: the least ratio wanted, and whether it was reached."""
 
-WIDTH = 120
+WIDTH = 140
 """Enough for all columns. A narrower terminal breaks the lines, but no number is cut off."""
 
 
@@ -168,8 +168,8 @@ def footer(
     lines = [
         LEGEND,
         "",
-        f"{effort.rounds} rounds of {effort.sample_ns / 1e6:g} ms on {environment['cpu']} ({environment['cpus']} CPUs, "
-        f"load {environment['load_average']}), {environment['os']}",
+        f"{effort.rounds} rounds of {effort.sample_ns / 1e6:g} ms on {environment['cpu']} "
+        f"({environment['cpus']} CPUs, load {environment['load_average']}), {environment['os']}",
         f"{environment['python']}; library by {environment['library_compiler'] or 'unknown'}, "
         f"SHA-256 {environment['sha256'] or 'of hashlib'}",
         "; ".join(f"{package} {version}" for package, version in versions.items()),

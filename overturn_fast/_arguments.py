@@ -63,6 +63,6 @@ def call_parts(call: Any) -> tuple[str, str, Any, Any, Any]:
         name, args, match_on, ignore_args = (*call, None, None)[:4]
         return TOOL_CALL, name, args, match_on, ignore_args
     raise TypeError(
-        "a call must be a mapping with name and args, or a tuple of name, args and perhaps match_on and "
-        f"ignore_args, not {type(call).__name__}"
+        "a call must be a mapping with name and args, or a tuple of name, args and perhaps "
+        f"match_on and ignore_args, not {type(call).__name__}"
     )

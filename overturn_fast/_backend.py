@@ -37,7 +37,7 @@ def load_walker() -> ModuleType:
     assert spec is not None
     walker = importlib.util.module_from_spec(spec)
     loader.exec_module(walker)
-    if walker.VERSION != __version__:
+    if __version__ != walker.VERSION:
         raise ImportError(
             f"the native library is of version {walker.VERSION}, the package of {__version__}; "
             "build it again"

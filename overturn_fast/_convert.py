@@ -1,6 +1,6 @@
 """Values that JSON has no form for: what each becomes, one node at a time.
 
-Both backends write ``str``, ``int``, ``float``, ``bool``, ``None`` (their subclasses too), ``dict``,
+Both backends write ``str``, ``int`` and ``float`` (subclasses too), ``bool``, ``None``, ``dict``,
 ``list`` and ``tuple`` themselves and ask a converter of this module for any other single value.
 It answers with a value that is looked at afresh, or with one of the marks below.
 """
@@ -250,7 +250,7 @@ def mapping_of(value: Any) -> dict[Any, object] | None:
     """
     try:
         if isinstance(value, Mapping):
-            return {key: value for key, value in value.items()}
+            return dict(value.items())
         if isinstance(value, type):
             return None
         if callable(getattr(value, "model_dump", None)):

@@ -25,8 +25,11 @@ __all__ = [
 
 
 class CanonicalizationError(ValueError):
-    """A value has no canonical form. The message names the value's path and type, never its
-    content. Every error of this package about a value derives from this class."""
+    """A value has no canonical form.
+
+    The message names the value's path and type, never its content. Every error of this package
+    about a value derives from this class.
+    """
 
 
 class IntegerDomainError(CanonicalizationError):
@@ -34,11 +37,11 @@ class IntegerDomainError(CanonicalizationError):
 
 
 class FloatDomainError(CanonicalizationError):
-    """A float is NaN or infinite where the profile has no text for it (RFC 8785 section 3.2.2.3)."""
+    """A float is NaN or infinite, for which the profile has no text (RFC 8785, 3.2.2.3)."""
 
 
 class SurrogateError(CanonicalizationError):
-    """A str holds a lone surrogate where the profile has no text for it (RFC 8785 section 3.2.2.2)."""
+    """A str holds a lone surrogate, for which the profile has no text (RFC 8785, 3.2.2.2)."""
 
 
 class KeyTypeError(CanonicalizationError):
@@ -89,7 +92,7 @@ _SHOWN_KEY: Final = 80  # characters of a key shown in a path
 _SHOWN_HEAD, _SHOWN_TAIL = 20, 10  # segments shown of a very long path
 
 
-class ReadFailure(Exception):  # noqa: N818  (never leaves this package)
+class ReadFailure(Exception):
     """Code of a value's own type raised while the value was read; ``__cause__`` has the reason."""
 
 

@@ -1,10 +1,11 @@
 """Doubles that are hardest to print, and an exact oracle for what printing them must give.
 
-A double is c * 2**q, and it is printed on a grid of multiples of 10**k. Three kinds of points decide
-which grid points may stand for it: the two ends of its rounding interval, (2c +- 1) * 2**(q-1), and
-the value itself, which is nearest to one of two grid points. A printer with limited precision goes
-wrong, if it ever does, where such a point lies closest to the grid (or, for the value, to the
-middle between two grid points). For every exponent q these c are found here exactly: they minimise
+A double is c * 2**q, and it is printed on a grid of multiples of 10**k. Three kinds of points
+decide which grid points may stand for it: the two ends of its rounding interval, which are
+(2c +- 1) * 2**(q-1), and the value itself, which is nearest to one of two grid points. A printer of
+limited precision goes wrong, if it ever does, where such a point lies closest to the grid (or, for
+the value, to the middle between two grid points). For every exponent q these c are found here
+exactly: they minimise
 
     (A * c + B) mod M    over a range of c,
 

@@ -246,6 +246,7 @@ def test_the_command_measures_all_workloads_and_writes_json(
     shown = capsys.readouterr().out
     assert "hash_json, warm" in shown
     assert "hash_json, cold" in shown
+    assert "…" not in shown.partition("\nus:")[0]
     for name in WORKLOADS:
         assert f" {name} " in shown or f"\n{name} " in shown
     for package in MISSING:

@@ -42,9 +42,7 @@ Member = tuple[Segment, str, object]
 """Its step in the path, the text before it (a quoted key and a colon, or nothing), the value."""
 
 
-def canonical_text(
-    value: object, profile: Profile, encoder: Encoder | None, max_depth: int
-) -> str:
+def canonical_text(value: object, profile: Profile, encoder: Encoder | None, max_depth: int) -> str:
     """The canonical form of ``value`` under ``profile``; it never holds a surrogate."""
     return _Walk(profile, encoder, max_depth).run(value)
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["has_lone_surrogate", "join_surrogates", "quote", "replace_lone_surrogates", "utf16_order"]
+__all__ = [
+    "has_lone_surrogate",
+    "join_surrogates",
+    "quote",
+    "replace_lone_surrogates",
+    "utf16_order",
+]
 
 _SHORT_ESCAPES: Final = {
     "\b": "\\b",
@@ -24,11 +30,13 @@ _SURROGATE_PAIR: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 
 
 def quote(text: str) -> str:
-    """``text`` as a JSON string: the seven short escapes, ``\\u00xx`` for the other control
-    characters, ``\\udxxx`` for surrogates, and every other character as it is.
+    r"""``text`` as a JSON string.
 
-    >>> print(quote('tab\\t "é" \\x1f \\ud800'))
-    "tab\\t \\"é\\" \\u001f \\ud800"
+    The seven short escapes, ``\u00xx`` for the other control characters, ``\udxxx`` for
+    surrogates; every other character stands as it is.
+
+    >>> print(quote('tab\t "é" \x1f \ud800'))
+    "tab\t \"é\" \u001f \ud800"
     """
     return '"' + _TO_ESCAPE.sub(_escape, text) + '"'
 
@@ -44,9 +52,9 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def join_surrogates(text: str) -> str:
-    """``text`` with each high surrogate followed by a low one read as the character they encode.
+    r"""``text`` with each high surrogate followed by a low one read as the character they encode.
 
-    >>> join_surrogates("\\ud83d\\ude00") == "\\U0001f600"
+    >>> join_surrogates("\ud83d\ude00") == "\U0001f600"
     True
     """
     return _SURROGATE_PAIR.sub(_join, text)

@@ -1,0 +1,13 @@
+"""The native engine: the signatures and docstrings of the pure one."""
+
+from typing import Final
+
+from overturn_fast._pure.fingerprints import ToolFingerprinter as ToolFingerprinter
+from overturn_fast._pure.fingerprints import canonical_json as canonical_json
+from overturn_fast._pure.fingerprints import canonical_with as canonical_with
+from overturn_fast._pure.fingerprints import fingerprint as fingerprint
+from overturn_fast._pure.fingerprints import fingerprint_many as fingerprint_many
+from overturn_fast._pure.fingerprints import hash_json as hash_json
+from overturn_fast._pure.fingerprints import tool_fingerprint as tool_fingerprint
+
+VERSION: Final[str]
