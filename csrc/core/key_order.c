@@ -112,26 +112,35 @@ static bool orders_can_differ(const ovt_member *members, size_t count) {
 
 /* ---- sorting --------------------------------------------------------------------------------- */
 
-/* What a comparison needs to know. */
-typedef struct {
-    const ovt_member *members;
-    bool by_units; /* compare UTF-16 units; the prefixes then say nothing and are all 0 */
-} sort_context;
+/* How items with equal prefixes compare. */
+typedef enum {
+    BY_PREFIX, /* not at all: they keep their order */
+    BY_KEY,    /* by the whole keys */
+    BY_UNITS,  /* by the whole keys in UTF-16; all prefixes are then 0 */
+} tie_breaker;
 
-static inline bool comes_before(const sort_context *context, sort_item a, sort_item b) {
+static inline bool comes_before(const ovt_member *members, tie_breaker ties, sort_item a,
+                                sort_item b) {
     if (OVT_LIKELY(a.prefix != b.prefix)) {
         return a.prefix < b.prefix;
     }
-    const ovt_member *left = &context->members[a.index], *right = &context->members[b.index];
-    return (context->by_units ? compare_utf16_units(left, right)
-                              : compare_code_points(left, right)) < 0;
+    const ovt_member *left = &members[a.index], *right = &members[b.index];
+    switch (ties) {
+    case BY_PREFIX:
+        return false;
+    case BY_KEY:
+        return compare_code_points(left, right) < 0;
+    default:
+        return compare_utf16_units(left, right) < 0;
+    }
 }
 
-static void insertion_sort(const sort_context *context, sort_item *items, size_t count) {
+static void insertion_sort(const ovt_member *members, tie_breaker ties, sort_item *items,
+                           size_t count) {
     for (size_t i = 1; i < count; i++) {
         const sort_item item = items[i];
         size_t j = i;
-        while (j > 0 && comes_before(context, item, items[j - 1])) {
+        while (j > 0 && comes_before(members, ties, item, items[j - 1])) {
             items[j] = items[j - 1];
             j--;
         }
@@ -140,10 +149,10 @@ static void insertion_sort(const sort_context *context, sort_item *items, size_t
 }
 
 /* Bottom-up: sorted runs of FEW items first, then merged pairwise. */
-static void merge_sort(const sort_context *context, sort_item *items, sort_item *scratch,
-                       size_t count) {
+static void merge_sort(const ovt_member *members, tie_breaker ties, sort_item *items,
+                       sort_item *scratch, size_t count) {
     for (size_t start = 0; start < count; start += FEW) {
-        insertion_sort(context, items + start, count - start < FEW ? count - start : FEW);
+        insertion_sort(members, ties, items + start, count - start < FEW ? count - start : FEW);
     }
     sort_item *from = items, *to = scratch;
     for (size_t width = FEW; width < count; width *= 2) {
@@ -154,7 +163,7 @@ static void merge_sort(const sort_context *context, sort_item *items, sort_item 
             for (size_t i = start; i < end; i++) {
                 const bool take_right =
                     left == middle ||
-                    (right < end && comes_before(context, from[right], from[left]));
+                    (right < end && comes_before(members, ties, from[right], from[left]));
                 to[i] = take_right ? from[right++] : from[left++];
             }
         }
@@ -166,6 +175,8 @@ static void merge_sort(const sort_context *context, sort_item *items, sort_item 
         memcpy(items, from, count * sizeof *items);
     }
 }
+
+/* ---- many keys ----------------------------------------------------------------------------- */
 
 /* Which bits of the prefixes a radix sort looks at: the first few bytes in which they differ.
  * They tell most keys apart; what they leave together is sorted by comparing. */
@@ -216,28 +227,43 @@ static void radix_sort(sort_item *items, sort_item *scratch, size_t count, uint6
     }
 }
 
-/* Sorts each run that the deciding bits leave together by the whole keys. */
-static void sort_equal_runs(const sort_context *context, sort_item *items, sort_item *scratch,
-                            size_t count, uint64_t bits) {
+/* The end of the run of items that agree with items[start] in these bits of the prefix. */
+static inline size_t run_end(const sort_item *items, size_t start, size_t count, uint64_t bits) {
+    size_t end = start + 1;
+    while (end < count && ((items[end].prefix ^ items[start].prefix) & bits) == 0) {
+        end++;
+    }
+    return end;
+}
+
+/* Stable sort by prefix. */
+static void sort_by_prefix(const ovt_member *members, sort_item *items, sort_item *scratch,
+                           size_t count) {
+    if (count < MANY) {
+        merge_sort(members, BY_PREFIX, items, scratch, count);
+        return;
+    }
+    const uint64_t bits = deciding_bits(items, count);
+    radix_sort(items, scratch, count, bits);
     for (size_t start = 0; start < count;) {
-        size_t end = start + 1;
-        while (end < count && ((items[end].prefix ^ items[start].prefix) & bits) == 0) {
-            end++;
-        }
+        const size_t end = run_end(items, start, count, bits);
         if (end - start > 1) {
-            merge_sort(context, items + start, scratch, end - start);
+            merge_sort(members, BY_PREFIX, items + start, scratch, end - start);
         }
         start = end;
     }
 }
 
-/* How many bytes all the keys begin with. */
-static size_t shared_length(const ovt_member *members, size_t count) {
-    size_t shared = members[0].length;
+/* How many bytes from `offset` on these keys have in common; all are at least that long. */
+static size_t shared_length(const ovt_member *members, const sort_item *items, size_t count,
+                            size_t offset) {
+    const ovt_member *const first = &members[items[0].index];
+    size_t shared = first->length - offset;
     for (size_t i = 1; i < count && shared != 0; i++) {
-        const size_t most = members[i].length < shared ? members[i].length : shared;
+        const ovt_member *const member = &members[items[i].index];
+        const size_t left = member->length - offset, most = left < shared ? left : shared;
         size_t same = 0;
-        while (same < most && members[i].text[same] == members[0].text[same]) {
+        while (same < most && member->text[offset + same] == first->text[offset + same]) {
             same++;
         }
         shared = same;
@@ -245,15 +271,81 @@ static size_t shared_length(const ovt_member *members, size_t count) {
     return shared;
 }
 
-/* The prefixes of what comes after the first `shared` bytes. */
-static void fill_items(sort_item *items, const ovt_member *members, size_t count, size_t shared) {
+static void set_prefixes(const ovt_member *members, sort_item *items, size_t count, size_t offset) {
     for (size_t i = 0; i < count; i++) {
-        const uint64_t prefix =
-            shared == 0 ? members[i].prefix
-                        : ovt_key_prefix(members[i].text + shared, members[i].length - shared);
-        items[i] = (sort_item){prefix, (uint32_t)i};
+        const ovt_member *const member = &members[items[i].index];
+        items[i].prefix = ovt_key_prefix(member->text + offset, member->length - offset);
     }
 }
+
+/* Items that agree up to `offset`, and whose order is still to be found. */
+typedef struct {
+    size_t start;
+    size_t count;
+    size_t offset;
+} open_run;
+
+static bool all_reach_past(const ovt_member *members, const sort_item *items, size_t count,
+                           size_t offset) {
+    for (size_t i = 0; i < count; i++) {
+        if (members[items[i].index].length <= offset) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sorts a run by the first bytes in which its keys differ, and puts what these leave together on
+ * the stack. Each of those runs has read at least eight more bytes of its keys. */
+static size_t sort_run(const ovt_member *members, sort_item *all, sort_item *scratch, open_run run,
+                       open_run *stack) {
+    sort_item *const items = all + run.start;
+    const size_t offset = run.offset + shared_length(members, items, run.count, run.offset);
+    set_prefixes(members, items, run.count, offset);
+    sort_by_prefix(members, items, scratch, run.count);
+    size_t pushed = 0;
+    for (size_t start = 0; start < run.count;) {
+        const size_t end = run_end(items, start, run.count, UINT64_MAX), count = end - start;
+        if (count > 1 && all_reach_past(members, items + start, count, offset + PREFIX_BYTES)) {
+            stack[pushed++] = (open_run){run.start + start, count, offset + PREFIX_BYTES};
+        } else if (count > 1) { /* zero bytes, or equal keys */
+            merge_sort(members, BY_KEY, items + start, scratch, count);
+        }
+        start = end;
+    }
+    return pushed;
+}
+
+static OVT_NEVER_INLINE ovt_status order_many(const ovt_member *members, uint32_t *order,
+                                              size_t count, bool by_units) {
+    /* Runs on the stack do not overlap and have two items at least. */
+    sort_item *const items = malloc(2 * count * sizeof *items);
+    open_run *const stack = malloc((count / 2 + 1) * sizeof *stack);
+    const bool has_memory = items != NULL && stack != NULL;
+    if (has_memory) {
+        for (size_t i = 0; i < count; i++) {
+            items[i] = (sort_item){0, (uint32_t)i};
+        }
+        if (by_units) {
+            merge_sort(members, BY_UNITS, items, items + count, count);
+        } else {
+            size_t open = 1;
+            stack[0] = (open_run){0, count, 0};
+            while (open != 0) {
+                const open_run run = stack[--open];
+                open += sort_run(members, items, items + count, run, stack + open);
+            }
+        }
+        for (size_t i = 0; i < count; i++) {
+            order[i] = items[i].index;
+        }
+    }
+    free(items);
+    free(stack);
+    return has_memory ? OVT_OK : OVT_NO_MEMORY;
+}
+
+/* ---- few keys ------------------------------------------------------------------------------ */
 
 /* Puts every member where the number of smaller ones says. False if two prefixes are equal. */
 static inline bool rank_few(const ovt_member *members, uint32_t *order, size_t count) {
@@ -279,49 +371,22 @@ static inline bool rank_few(const ovt_member *members, uint32_t *order, size_t c
     return true;
 }
 
-static OVT_NEVER_INLINE ovt_status order_many(const sort_context *context, uint32_t *order,
-                                              size_t count) {
-    sort_item *const items = malloc(2 * count * sizeof *items);
-    if (items == NULL) {
-        return OVT_NO_MEMORY;
-    }
-    sort_item *const scratch = items + count;
-    if (context->by_units) {
-        for (size_t i = 0; i < count; i++) {
-            items[i] = (sort_item){0, (uint32_t)i};
-        }
-        merge_sort(context, items, scratch, count);
-    } else {
-        fill_items(items, context->members, count, shared_length(context->members, count));
-        if (count < MANY) {
-            merge_sort(context, items, scratch, count);
-        } else {
-            const uint64_t bits = deciding_bits(items, count);
-            radix_sort(items, scratch, count, bits);
-            sort_equal_runs(context, items, scratch, count, bits);
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        order[i] = items[i].index;
-    }
-    free(items);
-    return OVT_OK;
-}
-
 ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16) {
     if (OVT_UNLIKELY(count > UINT32_MAX || count > SIZE_MAX / 64)) {
         return OVT_NO_MEMORY;
     }
-    const sort_context context = {members, utf16 && orders_can_differ(members, count)};
-    if (OVT_UNLIKELY(count > FEW || context.by_units)) {
-        return order_many(&context, order, count);
+    const bool by_units = utf16 && orders_can_differ(members, count);
+    if (OVT_UNLIKELY(count > FEW || by_units)) {
+        return order_many(members, order, count, by_units);
     }
     if (OVT_LIKELY(count <= VERY_FEW) && rank_few(members, order, count)) {
         return OVT_OK;
     }
     sort_item items[FEW];
-    fill_items(items, members, count, 0);
-    insertion_sort(&context, items, count);
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (sort_item){members[i].prefix, (uint32_t)i};
+    }
+    insertion_sort(members, BY_KEY, items, count);
     for (size_t i = 0; i < count; i++) {
         order[i] = items[i].index;
     }

@@ -2,9 +2,10 @@
  *
  * Keys are UTF-8 (WTF-8 where they hold lone surrogates), in which byte order is code-point order.
  * Sorting is stable. A few keys are ranked by comparing all with all, which takes no branch to
- * guess; more are sorted by insertion, many by a radix sort on the first eight
- * bytes past what all of them share; equal runs are merged by whole comparisons. Cost: about
- * count * 8 byte moves, and n log n comparisons only within runs that share those bytes. */
+ * guess; more are sorted by insertion. Many are sorted by eight bytes at a time past what all of
+ * them share, by radix; what those bytes leave together is sorted by the eight bytes past what it
+ * shares, and so on. Cost: each byte of a key is read about once, each key moved about four times.
+ */
 #ifndef OVT_KEY_ORDER_H
 #define OVT_KEY_ORDER_H
 

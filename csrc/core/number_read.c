@@ -10,15 +10,21 @@
 #include "compiler.h"
 #include "power_table.h"
 
+#if OVT_X86_64
+#include <emmintrin.h>
+#endif
+
 #define FRACTION_BITS 52
 #define HIDDEN_BIT (UINT64_C(1) << FRACTION_BITS)
-#define SIGN_BIT (UINT64_C(1) << 63)
 #define INFINITY_BITS (UINT64_C(0x7FF) << FRACTION_BITS)
 #define EXPONENT_BIAS 1023
 #define SMALLEST_EXPONENT (-1074) /* of the last bit of a subnormal double */
 
 /* 10^19 < 2^64: this many digits always fit. */
 #define SIGNIFICAND_DIGITS 19
+
+/* Bytes that must follow for the shortcut for short numbers. */
+#define SHORT_WINDOW 24
 
 /* Exponents are clamped here while they are read; far past any length of text. */
 #define EXPONENT_LIMIT UINT64_C(1000000000000000000)
@@ -76,6 +82,28 @@ OVT_ALWAYS_INLINE const char *read_digits(const char *text, const char *end, uin
         number = number * 10 + (uint64_t)(*text++ - '0');
     *value = number;
     return text;
+}
+
+/* The number that the first `count` digits at `text` stand for, 1 <= count <= 8; reads 8 bytes. */
+OVT_ALWAYS_INLINE uint64_t first_digits(const char *text, unsigned int count) {
+    const uint64_t digits = ovt_load_le64(text) ^ UINT64_C(0x3030303030303030);
+    return merge_eight(digits << (8 * (8 - count)));
+}
+
+/* A bit for each of sixteen bytes that is no digit: bit 0 for the first. */
+OVT_ALWAYS_INLINE uint32_t non_digits(const char *text) {
+#if OVT_X86_64
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)text);
+    /* '0' .. '9' become the ten smallest signed bytes. */
+    const __m128i moved = _mm_add_epi8(bytes, _mm_set1_epi8(0x80 - '0'));
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpgt_epi8(moved, _mm_set1_epi8(-128 + 9)));
+#else
+    const uint64_t zeros = UINT64_C(0x3030303030303030);
+    const uint64_t first = mark_non_digits(ovt_load_le64(text) ^ zeros) >> 7;
+    const uint64_t second = mark_non_digits(ovt_load_le64(text + 8) ^ zeros) >> 7;
+    const uint64_t gather = UINT64_C(0x0102040810204080); /* bit 8i to bit 56 + i */
+    return (uint32_t)(first * gather >> 56 | (second * gather >> 56) << 8);
+#endif
 }
 
 /* ---- the fast path --------------------------------------------------------------------------- */
@@ -282,6 +310,7 @@ typedef struct {
     int64_t digit_count;    /* leading zeros included */
     int64_t exponent;       /* of the last digit */
     uint64_t significand;   /* all digits, modulo 2^64 */
+    bool is_integer;        /* neither point nor exponent */
 } literal;
 
 static OVT_NEVER_INLINE uint64_t many_digits_magnitude(const literal *number) {
@@ -332,81 +361,122 @@ static inline bool twenty_digits_fit(const char *digits, uint64_t wrapped) {
     return *digits == '1' && wrapped >= UINT64_C(10000000000000000000);
 }
 
+static inline uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static inline double double_of(uint64_t bits) {
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-static void fail(ovt_number *out, const char *text, const char *where) {
-    *out = (ovt_number){.length = 0, .error_at = (size_t)(where - text)};
+/* The scan functions take a literal's parts from `at` on and return where they end. Where a digit
+ * is missing they return NULL and set *missing. */
+
+/* Up to eight digits of an integer and up to eight of a fraction, of which both numbers are read
+ * off one look at sixteen bytes; NULL for anything else. SHORT_WINDOW bytes are readable at `at`.
+ */
+OVT_ALWAYS_INLINE const char *scan_short(const char *at, literal *number) {
+    const uint32_t others = non_digits(at);
+    const unsigned int whole = (unsigned int)__builtin_ctz(others | 0x10000);
+    if (whole - 1 >= 8 || (*at == '0' && whole != 1))
+        return NULL;
+    unsigned int count = whole, length = whole;
+    uint64_t significand = first_digits(at, whole);
+    if (at[whole] == '.') {
+        const unsigned int fraction = (unsigned int)__builtin_ctz(others >> (whole + 1) | 0x10000);
+        length += 1 + fraction;
+        if (fraction - 1 >= 8 || length >= 16)
+            return NULL;
+        significand = significand * small_powers[fraction] + first_digits(at + whole + 1, fraction);
+        count += fraction;
+        number->exponent = -(int64_t)fraction;
+        number->is_integer = false;
+    }
+    number->significand = significand;
+    number->digit_count = count;
+    number->digits = at;
+    number->digits_end = at + length;
+    return at + length;
 }
 
-void ovt_read_number(const char *text, const char *end, ovt_number *out) {
-    const char *at = text;
-    if (at == end) {
-        fail(out, text, at);
-        return;
+/* Integer and fraction of any length. */
+OVT_ALWAYS_INLINE const char *scan_digits(const char *at, const char *end, literal *number,
+                                          const char **missing) {
+    if (OVT_LIKELY(end - at >= SHORT_WINDOW)) {
+        const char *last = scan_short(at, number);
+        if (last != NULL)
+            return last;
     }
-    const bool negative = *at == '-'; /* no branch on signs: either is as likely */
-    at += negative;
-    literal number = {.digits = at};
+    number->digits = at;
     if (end - at >= 2 && is_digit(*at) && !is_digit(at[1])) {
-        number.significand = (uint64_t)(*at - '0');
+        number->significand = (uint64_t)(*at - '0');
         ++at;
     } else if (at < end && *at == '0') {
         ++at;
     } else {
-        at = read_digits(at, end, &number.significand);
+        at = read_digits(at, end, &number->significand);
     }
-    number.digits_end = at;
-    number.digit_count = at - number.digits;
-    if (number.digit_count == 0) {
-        fail(out, text, at);
-        return;
-    }
+    number->digits_end = at;
+    number->digit_count = at - number->digits;
+    *missing = at;
+    if (number->digit_count == 0)
+        return NULL;
+    if (at == end || *at != '.')
+        return at;
 
-    bool is_integer = true;
-    if (at < end && *at == '.') {
-        is_integer = false;
-        const char *fraction = at + 1;
-        at = read_digits(fraction, end, &number.significand);
-        if (at == fraction) {
-            fail(out, text, at);
-            return;
-        }
-        number.exponent = fraction - at;
-        number.digits_end = at;
-        number.digit_count += at - fraction;
-    }
-    if (at < end && (*at | 0x20) == 'e') {
-        is_integer = false;
-        ++at;
-        const char sign = at < end ? *at : '0';
-        const bool below = sign == '-';
-        at += below | (sign == '+');
-        const char *exponent_digits = at;
-        int64_t exponent;
-        at = read_exponent(at, end, &exponent);
-        if (at == exponent_digits) {
-            fail(out, text, at);
-            return;
-        }
-        number.exponent += (exponent ^ -(int64_t)below) + below;
+    const char *fraction = at + 1;
+    at = read_digits(fraction, end, &number->significand);
+    number->digits_end = at;
+    number->digit_count += at - fraction;
+    number->exponent = fraction - at;
+    number->is_integer = false;
+    *missing = at;
+    return at != fraction ? at : NULL;
+}
+
+OVT_ALWAYS_INLINE const char *scan_exponent(const char *at, const char *end, literal *number,
+                                            const char **missing) {
+    if (at == end || (*at | 0x20) != 'e')
+        return at;
+    ++at;
+    const char sign = at < end ? *at : '0';
+    const bool below = sign == '-'; /* no branch on signs: either is as likely */
+    at += below | (sign == '+');
+    int64_t exponent;
+    const char *last = read_exponent(at, end, &exponent);
+    number->exponent += (exponent ^ -(int64_t)below) + below;
+    number->is_integer = false;
+    *missing = last;
+    return last != at ? last : NULL;
+}
+
+void ovt_read_number(const char *text, const char *end, ovt_number *out) {
+    const bool negative = text < end && *text == '-';
+    literal number = {.is_integer = true};
+    const char *missing = text;
+    const char *at = scan_digits(text + negative, end, &number, &missing);
+    if (OVT_LIKELY(at != NULL))
+        at = scan_exponent(at, end, &number, &missing);
+    if (OVT_UNLIKELY(at == NULL)) {
+        *out = (ovt_number){.error_at = (size_t)(missing - text)};
+        return;
     }
 
     out->length = (size_t)(at - text);
     out->error_at = 0;
-    out->is_integer = is_integer;
+    out->is_integer = number.is_integer;
     out->negative = negative;
-    out->fits_u64 = is_integer && (number.digit_count <= SIGNIFICAND_DIGITS ||
-                                   (number.digit_count == SIGNIFICAND_DIGITS + 1 &&
-                                    twenty_digits_fit(number.digits, number.significand)));
+    out->fits_u64 = number.is_integer && (number.digit_count <= SIGNIFICAND_DIGITS ||
+                                          (number.digit_count == SIGNIFICAND_DIGITS + 1 &&
+                                           twenty_digits_fit(number.digits, number.significand)));
     out->magnitude = out->fits_u64 ? number.significand : 0;
-    if (is_integer && number.digit_count <= 15) { /* below 2^53: exact */
-        const double value = (double)(int64_t)number.significand;
-        out->value = negative ? -value : value;
-    } else {
-        out->value = double_of(magnitude_bits(&number) | (negative ? SIGN_BIT : 0));
-    }
+    const uint64_t sign = (uint64_t)negative << 63;
+    if (number.is_integer && number.digit_count <= 15) /* below 2^53: exact */
+        out->value = double_of(bits_of((double)(int64_t)number.significand) | sign);
+    else
+        out->value = double_of(magnitude_bits(&number) | sign);
 }

@@ -665,6 +665,7 @@ static inline void add_member(walk *w, PyObject *key, PyObject *value) {
     ovt_member *member = &w->members[w->member_count++];
     member->key = key;
     member->value = value;
+    __builtin_prefetch(key);
     __builtin_prefetch(value); /* its type is read soon, in another order */
     if (w->is_strong) {
         Py_INCREF(key);
@@ -914,8 +915,9 @@ static inline outcome close_container(walk *w) {
 /* ---- scalars ------------------------------------------------------------------------------ */
 
 enum {
-    SCALAR_ROOM = 64,  /* for a comma and any value but a str */
-    SHORT_TEXT = 1024, /* a str or key of so many bytes is written in one go */
+    SCALAR_ROOM = 64,   /* for a comma and any value but a str */
+    SHORT_TEXT = 1024,  /* a str or key of so many bytes is written in one go */
+    PREFETCH_AHEAD = 8, /* members: those of a large object lie all over the memory */
 };
 
 /* The functions below keep the end of the output in a variable, `end`, and hand it on: through
@@ -1091,6 +1093,11 @@ static inline outcome write_value(walk *w, value_kind kind, PyObject *value, cha
 static outcome walk_members(walk *w, frame *top) {
     const size_t depth = w->depth;
     while (top->next != top->end) {
+        if (top->end - top->next > PREFETCH_AHEAD) {
+            const ovt_member *later = member_at(w, top, top->next + PREFETCH_AHEAD);
+            __builtin_prefetch(later->text);
+            __builtin_prefetch(later->value);
+        }
         const ovt_member *member = member_at(w, top, top->next++);
         PyObject *value = member->value;
         value_kind kind = kind_of(w, value);
