@@ -20,11 +20,15 @@
 #define EXPONENT_BIAS 1023
 #define SMALLEST_EXPONENT (-1074) /* of the last bit of a subnormal double */
 
+#define ASCII_ZEROS UINT64_C(0x3030303030303030)
+
 /* 10^19 < 2^64: this many digits always fit. */
 #define SIGNIFICAND_DIGITS 19
 
-/* Bytes that must follow for the shortcut for short numbers. */
-#define SHORT_WINDOW 24
+/* Literals shorter than this are scanned in one look; it may read WINDOW_READ bytes. */
+#define WINDOW 32
+#define WINDOW_READ 40
+#define PAST_WINDOW (UINT64_C(0x1FF) << WINDOW)
 
 /* Exponents are clamped here while they are read; far past any length of text. */
 #define EXPONENT_LIMIT UINT64_C(1000000000000000000)
@@ -53,41 +57,32 @@ OVT_ALWAYS_INLINE uint64_t merge_eight(uint64_t digits) {
     return digits * (UINT64_C(10000) * 0x100000000 + 1) >> 32;
 }
 
-/* Appends the digits at `text` to *value (modulo 2^64) and returns where they end. Up to eight
- * digits are taken at a time without a branch on their number, which would often be guessed
- * wrong. */
-OVT_ALWAYS_INLINE const char *read_digits(const char *text, const char *end, uint64_t *value) {
+/* Appends the digits at `text` to *value (modulo 2^64) and returns where they end. */
+static const char *read_digits(const char *text, const char *end, uint64_t *value) {
     uint64_t number = *value;
-    while (OVT_LIKELY(end - text >= 8)) {
-        uint64_t digits = ovt_load_le64(text) ^ UINT64_C(0x3030303030303030);
-        uint64_t others = mark_non_digits(digits);
-        if (others == 0) {
-            number = number * 100000000 + merge_eight(digits);
-            text += 8;
-            if (end - text < 8)
-                break;
-            digits = ovt_load_le64(text) ^ UINT64_C(0x3030303030303030);
-            others = mark_non_digits(digits);
-        }
-        const unsigned int count = others != 0 ? (unsigned int)ovt_trailing_zeros(others) / 8 : 8;
-        const unsigned int unused = 4 * (8 - count);
-        number = number * small_powers[count] + merge_eight(digits << unused << unused);
-        text += count;
-        if (text == end || !is_digit(*text)) {
-            *value = number;
-            return text;
-        }
+    for (; end - text >= 8; text += 8) {
+        const uint64_t digits = ovt_load_le64(text) ^ ASCII_ZEROS;
+        if (mark_non_digits(digits) != 0)
+            break;
+        number = number * 100000000 + merge_eight(digits);
     }
-    while (text < end && is_digit(*text))
-        number = number * 10 + (uint64_t)(*text++ - '0');
+    for (; text < end && is_digit(*text); ++text)
+        number = number * 10 + (uint64_t)(*text - '0');
     *value = number;
     return text;
 }
 
 /* The number that the first `count` digits at `text` stand for, 1 <= count <= 8; reads 8 bytes. */
 OVT_ALWAYS_INLINE uint64_t first_digits(const char *text, unsigned int count) {
-    const uint64_t digits = ovt_load_le64(text) ^ UINT64_C(0x3030303030303030);
+    const uint64_t digits = ovt_load_le64(text) ^ ASCII_ZEROS;
     return merge_eight(digits << (8 * (8 - count)));
+}
+
+/* Appends the first `count` digits at `text` to number (modulo 2^64); reads up to 7 bytes more. */
+OVT_ALWAYS_INLINE uint64_t append_digits(uint64_t number, const char *text, unsigned int count) {
+    for (; count > 8; count -= 8, text += 8)
+        number = number * 100000000 + first_digits(text, 8);
+    return number * small_powers[count] + first_digits(text, count);
 }
 
 /* A bit for each of sixteen bytes that is no digit: bit 0 for the first. */
@@ -98,9 +93,8 @@ OVT_ALWAYS_INLINE uint32_t non_digits(const char *text) {
     const __m128i moved = _mm_add_epi8(bytes, _mm_set1_epi8(0x80 - '0'));
     return (uint32_t)_mm_movemask_epi8(_mm_cmpgt_epi8(moved, _mm_set1_epi8(-128 + 9)));
 #else
-    const uint64_t zeros = UINT64_C(0x3030303030303030);
-    const uint64_t first = mark_non_digits(ovt_load_le64(text) ^ zeros) >> 7;
-    const uint64_t second = mark_non_digits(ovt_load_le64(text + 8) ^ zeros) >> 7;
+    const uint64_t first = mark_non_digits(ovt_load_le64(text) ^ ASCII_ZEROS) >> 7;
+    const uint64_t second = mark_non_digits(ovt_load_le64(text + 8) ^ ASCII_ZEROS) >> 7;
     const uint64_t gather = UINT64_C(0x0102040810204080); /* bit 8i to bit 56 + i */
     return (uint32_t)(first * gather >> 56 | (second * gather >> 56) << 8);
 #endif
@@ -341,7 +335,7 @@ OVT_ALWAYS_INLINE uint64_t magnitude_bits(const literal *number) {
 }
 
 /* Reads [0-9]* after an exponent letter and a sign, clamped to EXPONENT_LIMIT. */
-OVT_ALWAYS_INLINE const char *read_exponent(const char *text, const char *end, int64_t *exponent) {
+static const char *read_exponent(const char *text, const char *end, int64_t *exponent) {
     uint64_t value = 0;
     const char *last = read_digits(text, end, &value);
     if (OVT_UNLIKELY(last - text > EXPONENT_DIGITS)) {
@@ -376,50 +370,53 @@ static inline double double_of(uint64_t bits) {
 /* The scan functions take a literal's parts from `at` on and return where they end. Where a digit
  * is missing they return NULL and set *missing. */
 
-/* Up to eight digits of an integer and up to eight of a fraction, of which both numbers are read
- * off one look at sixteen bytes; NULL for anything else. SHORT_WINDOW bytes are readable at `at`.
- */
-OVT_ALWAYS_INLINE const char *scan_short(const char *at, literal *number) {
-    const uint32_t others = non_digits(at);
-    const unsigned int whole = (unsigned int)__builtin_ctz(others | 0x10000);
-    if (whole - 1 >= 8 || (*at == '0' && whole != 1))
+/* A whole literal that ends within WINDOW bytes: one look at them gives the lengths of all parts,
+ * so that the next literal is found before this one is computed. NULL for anything else, well
+ * formed or not. WINDOW_READ bytes are readable at `at`. */
+OVT_ALWAYS_INLINE const char *scan_window(const char *at, literal *number) {
+    const uint64_t others = non_digits(at) | (uint64_t)non_digits(at + 16) << 16 | PAST_WINDOW;
+    const unsigned int whole = (unsigned int)ovt_trailing_zeros(others);
+    if (whole == 0 || whole >= WINDOW || (*at == '0' && whole != 1))
         return NULL;
-    unsigned int count = whole, length = whole;
-    uint64_t significand = first_digits(at, whole);
-    if (at[whole] == '.') {
-        const unsigned int fraction = (unsigned int)__builtin_ctz(others >> (whole + 1) | 0x10000);
-        length += 1 + fraction;
-        if (fraction - 1 >= 8 || length >= 16)
+    number->significand = append_digits(0, at, whole);
+    number->digit_count = whole;
+    unsigned int length = whole;
+    if (at[length] == '.') {
+        const char *fraction = at + length + 1;
+        const unsigned int count = (unsigned int)ovt_trailing_zeros(others >> (length + 1));
+        length += 1 + count;
+        if (count == 0 || length >= WINDOW)
             return NULL;
-        significand = significand * small_powers[fraction] + first_digits(at + whole + 1, fraction);
-        count += fraction;
-        number->exponent = -(int64_t)fraction;
+        number->significand = append_digits(number->significand, fraction, count);
+        number->digit_count += count;
+        number->exponent = -(int64_t)count;
         number->is_integer = false;
     }
-    number->significand = significand;
-    number->digit_count = count;
     number->digits = at;
     number->digits_end = at + length;
-    return at + length;
+    if ((at[length] | 0x20) == 'e') {
+        const char sign = at[length + 1];
+        const bool below = sign == '-'; /* no branch on signs: either is as likely */
+        length += 1 + (unsigned int)(below | (sign == '+'));
+        const unsigned int count = (unsigned int)ovt_trailing_zeros(others >> length);
+        if (count == 0 || count > 8)
+            return NULL;
+        const int64_t exponent = (int64_t)first_digits(at + length, count);
+        length += count;
+        number->exponent += (exponent ^ -(int64_t)below) + below;
+        number->is_integer = false;
+    }
+    return length < WINDOW ? at + length : NULL;
 }
 
 /* Integer and fraction of any length. */
-OVT_ALWAYS_INLINE const char *scan_digits(const char *at, const char *end, literal *number,
-                                          const char **missing) {
-    if (OVT_LIKELY(end - at >= SHORT_WINDOW)) {
-        const char *last = scan_short(at, number);
-        if (last != NULL)
-            return last;
-    }
+static const char *scan_digits(const char *at, const char *end, literal *number,
+                               const char **missing) {
     number->digits = at;
-    if (end - at >= 2 && is_digit(*at) && !is_digit(at[1])) {
-        number->significand = (uint64_t)(*at - '0');
-        ++at;
-    } else if (at < end && *at == '0') {
-        ++at;
-    } else {
+    if (at < end && *at == '0')
+        ++at; /* no digit may follow */
+    else
         at = read_digits(at, end, &number->significand);
-    }
     number->digits_end = at;
     number->digit_count = at - number->digits;
     *missing = at;
@@ -438,8 +435,8 @@ OVT_ALWAYS_INLINE const char *scan_digits(const char *at, const char *end, liter
     return at != fraction ? at : NULL;
 }
 
-OVT_ALWAYS_INLINE const char *scan_exponent(const char *at, const char *end, literal *number,
-                                            const char **missing) {
+static const char *scan_exponent(const char *at, const char *end, literal *number,
+                                 const char **missing) {
     if (at == end || (*at | 0x20) != 'e')
         return at;
     ++at;
@@ -454,16 +451,27 @@ OVT_ALWAYS_INLINE const char *scan_exponent(const char *at, const char *end, lit
     return last != at ? last : NULL;
 }
 
+/* Any literal. */
+static OVT_NEVER_INLINE const char *scan(const char *at, const char *end, literal *number,
+                                         const char **missing) {
+    at = scan_digits(at, end, number, missing);
+    return at != NULL ? scan_exponent(at, end, number, missing) : NULL;
+}
+
 void ovt_read_number(const char *text, const char *end, ovt_number *out) {
     const bool negative = text < end && *text == '-';
     literal number = {.is_integer = true};
-    const char *missing = text;
-    const char *at = scan_digits(text + negative, end, &number, &missing);
-    if (OVT_LIKELY(at != NULL))
-        at = scan_exponent(at, end, &number, &missing);
+    const char *at = NULL;
+    if (OVT_LIKELY(end - text > WINDOW_READ))
+        at = scan_window(text + negative, &number);
     if (OVT_UNLIKELY(at == NULL)) {
-        *out = (ovt_number){.error_at = (size_t)(missing - text)};
-        return;
+        const char *missing;
+        number = (literal){.is_integer = true};
+        at = scan(text + negative, end, &number, &missing);
+        if (at == NULL) {
+            *out = (ovt_number){.error_at = (size_t)(missing - text)};
+            return;
+        }
     }
 
     out->length = (size_t)(at - text);

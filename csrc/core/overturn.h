@@ -6,6 +6,7 @@
 #ifndef OVT_OVERTURN_H
 #define OVT_OVERTURN_H
 
+#include "number_read.h"
 #include "number_write.h"
 #include "profile.h"
 #include "sha256.h"

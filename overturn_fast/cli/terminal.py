@@ -7,6 +7,8 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
@@ -78,8 +80,8 @@ class Reporter:
         """Write a line of text."""
         if self._console is not None:
             self._console.print(text, markup=False, soft_wrap=True)
-        elif sys.stderr is not None:
-            print(text, file=sys.stderr)
+        else:
+            click.echo(text, err=True)
 
 
 def _bar(console: Console) -> Progress:
@@ -94,7 +96,7 @@ def _bar(console: Console) -> Progress:
 
     return Progress(
         TaskProgressColumn(),
-        BarColumn(bar_width=None),
+        BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
