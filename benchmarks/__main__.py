@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.environment import environment
-from benchmarks.measure import FULL, MODES, QUICK, Samples, sample
+from benchmarks.measure import CLOCKS, FULL, MODES, QUICK, Samples, sample
 from benchmarks.peers import available
 from benchmarks.report import as_json, footer, same_bytes, show, tables
 from benchmarks.workloads import WORKLOADS, select
@@ -32,6 +32,13 @@ def parser() -> argparse.ArgumentParser:
         type=float,
         metavar="MS",
         help=f"how long to repeat a call in each round (default {FULL.sample_ns / 1e6:g})",
+    )
+    described.add_argument(
+        "--clock",
+        choices=CLOCKS,
+        default=FULL.clock,
+        help="what to count: the time that passes, or the processor time of this thread, which a "
+        "busy machine disturbs less (default %(default)s)",
     )
     described.add_argument(
         "--workloads", metavar="NAME,...", help=f"only these of: {', '.join(WORKLOADS)}"
@@ -75,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         workloads = select(options.workloads)
     except ValueError as error:
         described.error(str(error))
-    effort = QUICK if options.quick else FULL
+    effort = dataclasses.replace(QUICK if options.quick else FULL, clock=options.clock)
     if options.rounds is not None:
         if options.rounds < 1:
             described.error("--rounds must be at least 1")

@@ -3,7 +3,8 @@
 In every round each peer is timed once on each workload, and the order of the peers moves on by one
 from round to round. A ratio is taken within a round, between two times a few milliseconds apart;
 what is reported is the median of these ratios. A machine that slows down for a while slows down
-both, and a single disturbed round does not move a median.
+both, and a single disturbed round does not move a median. Within a sample the calls are timed in
+a few parts, of which the median counts: other processes that interrupt one part do no harm.
 
 Every sample has values of its own, made by ``json.loads`` outside the timed region, so that nobody
 profits from what another left behind in an object, and luck with memory layout evens out:
@@ -20,6 +21,7 @@ from __future__ import annotations
 import gc
 import json
 import statistics
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,7 +30,19 @@ from itertools import repeat
 from benchmarks.peers import Loop, Peer
 from benchmarks.workloads import Workload
 
-__all__ = ["FULL", "MODES", "QUICK", "Effort", "Samples", "Summary", "ratios", "sample", "summary"]
+__all__ = [
+    "CLOCKS",
+    "FULL",
+    "MODES",
+    "QUICK",
+    "Effort",
+    "Samples",
+    "Summary",
+    "parts",
+    "ratios",
+    "sample",
+    "summary",
+]
 
 MODES = ("warm", "cold")
 
@@ -36,6 +50,12 @@ COLD_BATCH_VALUES = 100
 COLD_BATCH_BYTES = 16_384
 """How many fresh values lie ready at a time, and how much JSON text: enough for the clock, and few
 enough that they are still in a near cache, as what was just parsed is."""
+
+PARTS = 5
+"""How many times a sample is the median of, where there are as many calls."""
+
+CLOCKS = {"wall": time.perf_counter_ns, "cpu": time.thread_time_ns}
+"""The time that passes, and the processor time that this thread got of it."""
 
 Samples = dict[str, dict[str, list[float]]]
 """Nanoseconds a call: by workload and peer, one for each round."""
@@ -48,6 +68,9 @@ class Effort:
     rounds: int
     sample_ns: int
     """How long one sample should take: this decides how often a call is repeated."""
+
+    clock: str = "wall"
+    """A name in CLOCKS."""
 
 
 FULL = Effort(rounds=30, sample_ns=3_000_000)
@@ -77,22 +100,31 @@ def calibrated(loop: Loop, text: str, sample_ns: int) -> int:
     return max(1, round(calls * sample_ns / max(spent, 1)))
 
 
+def parts(calls: int) -> list[int]:
+    """Divide the calls of a sample into almost equal parts."""
+    count = min(PARTS, calls)
+    return [(calls + part) // count for part in range(count)]
+
+
 def warm(loop: Loop, text: str, calls: int) -> float:
     """Return the nanoseconds of a call on a value that the peer has seen before."""
     value = json.loads(text)
     loop([value])
-    return loop(repeat(value, calls)) / calls
+    return statistics.median(loop(repeat(value, part)) / part for part in parts(calls))
 
 
 def cold(loop: Loop, text: str, calls: int) -> float:
     """Return the nanoseconds of a call on a value that nobody has seen before."""
-    spent = 0
     batch = max(1, min(COLD_BATCH_VALUES, COLD_BATCH_BYTES // len(text)))
-    for done in range(0, calls, batch):
-        values = [json.loads(text) for _ in range(min(batch, calls - done))]
-        spent += loop(values)
-        del values
-    return spent / calls
+    times = []
+    for part in parts(calls):
+        spent = 0
+        for done in range(0, part, batch):
+            values = [json.loads(text) for _ in range(min(batch, part - done))]
+            spent += loop(values)
+            del values
+        times.append(spent / part)
+    return statistics.median(times)
 
 
 def sample(
@@ -113,7 +145,7 @@ def sample(
     """
     timed = {"warm": warm, "cold": cold}[mode]
     texts = {workload.name: workload.text() for workload in workloads}
-    loops = {peer.name: peer.compiled()[1] for peer in peers}
+    loops = {peer.name: peer.compiled(CLOCKS[effort.clock])[1] for peer in peers}
     samples: Samples = {name: {peer: [] for peer in loops} for name in texts}
     with no_garbage_collection():
         calls = {

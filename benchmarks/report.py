@@ -168,13 +168,20 @@ def footer(
     lines = [
         LEGEND,
         "",
-        f"{effort.rounds} rounds of {effort.sample_ns / 1e6:g} ms on {environment['cpu']} "
-        f"({environment['cpus']} CPUs, load {environment['load_average']}), {environment['os']}",
+        f"{effort.rounds} rounds of {effort.sample_ns / 1e6:g} ms, {effort.clock} time",
+        f"{environment['cpu']}, {environment['cpus']} CPUs, load {environment['load_average']}, "
+        f"{environment['os']}",
         f"{environment['python']}; library by {environment['library_compiler'] or 'unknown'}, "
         f"SHA-256 {environment['sha256'] or 'of hashlib'}",
         "; ".join(f"{package} {version}" for package, version in versions.items()),
     ]
     lines += [f"not measured: {package} ({reason})" for package, reason in missing.items()]
+    load, cpus = environment["load_average"], environment["cpus"]
+    if load and cpus and load > cpus / 2 and effort.clock == "wall":
+        lines.append(
+            "The machine is busy: peers whose calls take milliseconds are interrupted more often "
+            "than we are, and look slower than they are. Wait, or use --clock cpu."
+        )
     met = sum(table.goals_met for table in tables)
     missed = sum(table.goals_missed for table in tables)
     if met or missed:
@@ -221,6 +228,7 @@ def as_json(
         "environment": environment,
         "rounds": effort.rounds,
         "sample_ms": effort.sample_ns / 1e6,
+        "clock": effort.clock,
         "peers": {
             peer.name: {
                 "package": peer.package,

@@ -19,7 +19,7 @@ sys.path.append(str(ROOT))
 
 from benchmarks import __main__ as command  # noqa: E402
 from benchmarks.environment import environment  # noqa: E402
-from benchmarks.measure import QUICK, ratios, sample, summary  # noqa: E402
+from benchmarks.measure import Effort, parts, ratios, sample, summary  # noqa: E402
 from benchmarks.peers import COMPARISONS, SOURCES, available  # noqa: E402
 from benchmarks.report import Table, plain, same_bytes, show, tables  # noqa: E402
 from benchmarks.targets import GOALS  # noqa: E402
@@ -174,12 +174,22 @@ def test_a_ratio_is_taken_within_each_round() -> None:
     assert (found.lower, found.median, found.upper) == (3.0, 3.0, 3.0)
 
 
+@pytest.mark.parametrize("calls", [1, 3, 5, 7, 1_000])
+def test_the_parts_of_a_sample_hold_all_its_calls(calls: int) -> None:
+    found = parts(calls)
+    assert sum(found) == calls
+    assert len(found) == min(5, calls)
+    assert max(found) - min(found) <= 1
+
+
 @pytest.mark.parametrize("mode", ["warm", "cold"])
-def test_every_round_times_every_peer_on_every_workload(mode: str) -> None:
+@pytest.mark.parametrize("clock", ["wall", "cpu"])
+def test_every_round_times_every_peer_on_every_workload(mode: str, clock: str) -> None:
     peers = [peer for peer in PEERS if peer.package in ("overturn_fast", "json")]
     chosen = select("tiny, typical")
     done: list[int] = []
-    samples = sample(mode, chosen, peers, QUICK, done.append)
+    effort = Effort(rounds=3, sample_ns=100_000, clock=clock)
+    samples = sample(mode, chosen, peers, effort, done.append)
     assert done == [1, 2, 3]
     assert list(samples) == ["tiny", "typical"]
     for times in samples.values():

@@ -27,16 +27,23 @@ from overturn_fast import DepthError, canonical_json, fingerprint, tool_fingerpr
 from overturn_fast.cli.calls import LineError, read_call, read_value
 from overturn_fast.cli.group import cli
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "calls.ndjson"
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples" / "calls.ndjson"
+DOCUMENTATION = ROOT / "docs" / "command-line.md"
 EXAMPLES_OUTPUT_SHA256 = "2ced20c8cc02818001c0d373ab96119333484835cf6b5da6289fb3b76b0cc12a"
 GOOD = b'{"name":"t","args":{}}\n'
 GOOD_FINGERPRINT = tool_fingerprint("t", {})
 TIMEOUT = 300  # seconds; for a process that hangs
 
+try:
+    RUNNER = CliRunner(mix_stderr=False)  # type: ignore[call-arg]
+except TypeError:  # click 8.2 and later always keep the streams apart
+    RUNNER = CliRunner()
+
 
 def run(*arguments: str | Path, stdin: bytes = b"") -> Result:
     """The command in this process."""
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
+    return RUNNER.invoke(cli, [str(argument) for argument in arguments], input=stdin)
 
 
 def run_process(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -373,6 +380,7 @@ def test_lone_surrogates_are_read_from_escapes() -> None:
     assert canonical_of(b'["\\ud800", "\\ud83d\\ude00"]')[0] == '["\\ud800","😀"]\n'
 
 
+@pytest.mark.memory
 def test_integers_of_any_length_are_read_in_linear_time() -> None:
     limit = getattr(sys, "get_int_max_str_digits", int)()
     digits = "7" * 100_000
@@ -492,7 +500,7 @@ def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     assert "absent' does not exist" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["fingerprint"], ["unknown"], ["canonical", "--no"]])
+@pytest.mark.parametrize("arguments", [["fingerprint"], ["unknown"], ["canonical", "--no"]])
 def test_wrong_usage_has_status_2(arguments: list[str]) -> None:
     done = run_process(*arguments)
     assert (done.stdout, done.returncode) == (b"", 2)
@@ -781,3 +789,30 @@ def test_the_package_itself_needs_neither_click_nor_rich() -> None:
         "sys.exit(bool({'click', 'rich'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], timeout=TIMEOUT).returncode == 0
+
+
+def test_the_documentation_shows_what_the_program_prints(tmp_path: Path) -> None:
+    program = tmp_path / "overturn-fast"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m overturn_fast.cli "$@"\n')
+    program.chmod(0o755)
+    package = str(Path(overturn_fast.__file__).parent.parent)
+    search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": search, "PATH": path}
+    blocks = re.findall(r"```console\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
+    shown = [step.partition("\n") for block in blocks for step in re.split(r"(?m)^\$ ", block)[1:]]
+    assert len(shown) >= 8
+    for command, _, expected in shown:
+        if command.startswith("cat "):
+            (tmp_path / command.removeprefix("cat ")).write_text(expected, "utf-8")
+            continue
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT,
+        )
+        assert done.stdout.decode() == expected, command

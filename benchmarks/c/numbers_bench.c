@@ -1,4 +1,4 @@
-/* Nanoseconds per number, written and read, for four kinds of values.
+/* Nanoseconds per number, written and read, for several kinds of values.
  *
  *   cc -O3 -std=c11 -Icsrc/core benchmarks/c/numbers_bench.c csrc/core/number_write.c \
  *      csrc/core/number_read.c csrc/core/power_table.c -o numbers_bench && ./numbers_bench
@@ -37,6 +37,13 @@ static double random_bits(uint64_t random) {
         random ^= UINT64_C(1) << 60;
     memcpy(&value, &random, sizeof value);
     return value;
+}
+
+/* Any magnitude, cut to between 1 and 17 digits: what the well-known benchmarks of printing use. */
+static double few_digits(uint64_t random) {
+    char text[32];
+    snprintf(text, sizeof text, "%.*e", (int)(random % 17), random_bits(next_random()));
+    return strtod(text, NULL);
 }
 
 static double price(uint64_t random) {
@@ -130,6 +137,7 @@ static void measure(const char *name, generator *generate) {
 
 int main(void) {
     measure("random bits", random_bits);
+    measure("1-17 digits", few_digits);
     measure("unit interval", unit_interval);
     measure("prices", price);
     measure("coordinates", coordinate);

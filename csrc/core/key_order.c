@@ -254,6 +254,22 @@ static void sort_by_prefix(const ovt_member *members, sort_item *items, sort_ite
     }
 }
 
+/* How many of the first `most` bytes two texts have in common. */
+static inline size_t common_bytes(const char *a, const char *b, size_t most) {
+    size_t same = 0;
+    while (most - same >= PREFIX_BYTES) {
+        const uint64_t difference = ovt_load_be64(a + same) ^ ovt_load_be64(b + same);
+        if (difference != 0) {
+            return same + (size_t)ovt_leading_zeros(difference) / 8;
+        }
+        same += PREFIX_BYTES;
+    }
+    while (same < most && a[same] == b[same]) {
+        same++;
+    }
+    return same;
+}
+
 /* How many bytes from `offset` on these keys have in common; all are at least that long. */
 static size_t shared_length(const ovt_member *members, const sort_item *items, size_t count,
                             size_t offset) {
@@ -261,12 +277,9 @@ static size_t shared_length(const ovt_member *members, const sort_item *items, s
     size_t shared = first->length - offset;
     for (size_t i = 1; i < count && shared != 0; i++) {
         const ovt_member *const member = &members[items[i].index];
-        const size_t left = member->length - offset, most = left < shared ? left : shared;
-        size_t same = 0;
-        while (same < most && member->text[offset + same] == first->text[offset + same]) {
-            same++;
-        }
-        shared = same;
+        const size_t left = member->length - offset;
+        shared = common_bytes(member->text + offset, first->text + offset,
+                              left < shared ? left : shared);
     }
     return shared;
 }
@@ -285,10 +298,10 @@ typedef struct {
     size_t offset;
 } open_run;
 
-static bool all_reach_past(const ovt_member *members, const sort_item *items, size_t count,
-                           size_t offset) {
+static bool all_reach(const ovt_member *members, const sort_item *items, size_t count,
+                      size_t offset) {
     for (size_t i = 0; i < count; i++) {
-        if (members[items[i].index].length <= offset) {
+        if (members[items[i].index].length < offset) {
             return false;
         }
     }
@@ -306,9 +319,9 @@ static size_t sort_run(const ovt_member *members, sort_item *all, sort_item *scr
     size_t pushed = 0;
     for (size_t start = 0; start < run.count;) {
         const size_t end = run_end(items, start, run.count, UINT64_MAX), count = end - start;
-        if (count > 1 && all_reach_past(members, items + start, count, offset + PREFIX_BYTES)) {
+        if (count > 1 && all_reach(members, items + start, count, offset + PREFIX_BYTES)) {
             stack[pushed++] = (open_run){run.start + start, count, offset + PREFIX_BYTES};
-        } else if (count > 1) { /* zero bytes, or equal keys */
+        } else if (count > 1) { /* equal keys, or zero bytes that look like the end of one */
             merge_sort(members, BY_KEY, items + start, scratch, count);
         }
         start = end;

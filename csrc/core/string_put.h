@@ -104,6 +104,24 @@ static inline uint64_t ovt_escape_marks(ovt_block block) {
 #endif
 }
 
+/* Marks of the bytes that are not plain ASCII: those to escape, and those from 0x80 up. */
+static inline uint64_t ovt_special_marks(ovt_block block) {
+#if OVT_X86_64
+    return ovt_escape_marks(block) | (unsigned)_mm_movemask_epi8(block);
+#elif OVT_AARCH64
+    const uint8x8_t narrow =
+        vshrn_n_u16(vreinterpretq_u16_u8(vcgeq_u8(block, vdupq_n_u8(0x80))), 4);
+    return ovt_escape_marks(block) | vget_lane_u64(vreinterpret_u64_u8(narrow), 0);
+#else
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+    const uint64_t head = block.head & tops, tail = block.tail & tops;
+    const unsigned first = head != 0   ? (unsigned)ovt_trailing_zeros(head) / 8
+                           : tail != 0 ? 8 + (unsigned)ovt_trailing_zeros(tail) / 8
+                                       : OVT_PUT_STEP;
+    return ovt_escape_marks(block) | (first < OVT_PUT_STEP ? UINT64_C(1) << first : 0);
+#endif
+}
+
 /* Where the first marked byte stands; there is one. */
 static inline unsigned ovt_first_mark(uint64_t marks) {
     const unsigned bit = (unsigned)ovt_trailing_zeros(marks);

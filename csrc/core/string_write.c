@@ -133,40 +133,40 @@ static inline uint32_t unit_at(const void *data, size_t index, int width) {
     }
 }
 
-enum { UNIT_STEP = 8 }; /* units looked at together */
-
-/* Copies eight units if they are plain ASCII; otherwise touches the output and says no. */
-OVT_ALWAYS_INLINE bool copy_plain_step(char *out, const void *data, size_t index, int width) {
-    uint64_t packed;
-#if OVT_X86_64
-    if (width == 2) {
-        const uint16_t *units = (const uint16_t *)data + index;
-        const __m128i block = _mm_loadu_si128((const __m128i *)(const void *)units);
-        const __m128i above = _mm_and_si128(block, _mm_set1_epi16((short)0xFF80));
-        const __m128i is_ascii = _mm_cmpeq_epi16(above, _mm_setzero_si128());
-        if (_mm_movemask_epi8(is_ascii) != 0xFFFF) {
-            return false;
-        }
-        _mm_storel_epi64((__m128i *)(void *)&packed, _mm_packus_epi16(block, block));
-        ovt_store64(out, packed);
-        return ovt_first_escape_of_8(packed) == 8;
-    }
-#endif
+/* Sixteen units from `index` on as bytes: plain ASCII as it is, and every other character as a byte
+ * that ovt_special_marks marks. */
+OVT_ALWAYS_INLINE ovt_block narrowed_units(const void *data, size_t index, int width) {
     if (width == 1) {
-        packed = ovt_load_le64((const uint8_t *)data + index);
-        if ((packed & UINT64_C(0x8080808080808080)) != 0) {
-            return false;
-        }
-        ovt_store_le64(out, packed);
-        return ovt_first_escape_of_8(packed) == 8;
+        return ovt_block_load((const uint8_t *)data + index);
     }
-    bool is_plain = true;
-    for (size_t i = 0; i < UNIT_STEP; i++) {
+#if OVT_X86_64
+    /* Saturation takes what is above 0x7FFF for negative and makes it 0, a control character. */
+    const __m128i *const blocks =
+        (const __m128i *)(const void *)((const char *)data + index * (size_t)width);
+    if (width == 2) {
+        return _mm_packus_epi16(_mm_loadu_si128(blocks), _mm_loadu_si128(blocks + 1));
+    }
+    return _mm_packus_epi16(
+        _mm_packs_epi32(_mm_loadu_si128(blocks), _mm_loadu_si128(blocks + 1)),
+        _mm_packs_epi32(_mm_loadu_si128(blocks + 2), _mm_loadu_si128(blocks + 3)));
+#elif OVT_AARCH64
+    if (width == 2) {
+        const uint16_t *const units = (const uint16_t *)data + index;
+        return vcombine_u8(vqmovn_u16(vld1q_u16(units)), vqmovn_u16(vld1q_u16(units + 8)));
+    }
+    const uint32_t *const units = (const uint32_t *)data + index;
+    return vcombine_u8(
+        vqmovn_u16(vcombine_u16(vqmovn_u32(vld1q_u32(units)), vqmovn_u32(vld1q_u32(units + 4)))),
+        vqmovn_u16(
+            vcombine_u16(vqmovn_u32(vld1q_u32(units + 8)), vqmovn_u32(vld1q_u32(units + 12)))));
+#else
+    uint8_t bytes[OVT_PUT_STEP];
+    for (size_t i = 0; i < OVT_PUT_STEP; i++) {
         const uint32_t unit = unit_at(data, index + i, width);
-        is_plain &= unit < 0x80 && !ovt_needs_escape(unit);
-        out[i] = (char)unit;
+        bytes[i] = unit < 0x80 ? (uint8_t)unit : 0x80;
     }
-    return is_plain;
+    return ovt_block_load(bytes);
+#endif
 }
 
 /* Writes the unit at *index, which is a surrogate, or the pair that begins there. */
@@ -185,38 +185,48 @@ static OVT_NEVER_INLINE char *put_surrogate(char *out, const ovt_profile *profil
     return put_hex_escape(out, unit);
 }
 
+/* Writes the unit at *index, or the pair that begins there; NULL if the profile has no text. */
+OVT_ALWAYS_INLINE char *put_unit(char *out, const ovt_profile *profile, ovt_text text,
+                                 size_t *index, int width) {
+    const uint32_t unit = unit_at(text.data, *index, width);
+    if (width > 1 && OVT_UNLIKELY(is_surrogate(unit))) {
+        return put_surrogate(out, profile, text, index);
+    }
+    *index += 1;
+    if (unit >= 0x80) {
+        return put_multibyte(out, unit);
+    }
+    if (OVT_UNLIKELY(ovt_needs_escape(unit))) {
+        return ovt_put_escape(out, (uint8_t)unit);
+    }
+    *out = (char)unit;
+    return out + 1;
+}
+
 /* Writes the units from *index up to `piece_end`; may take one more to complete a pair. */
 OVT_ALWAYS_INLINE ovt_status put_units(ovt_buffer *buffer, const ovt_profile *profile,
                                        ovt_text text, size_t *index, size_t piece_end, int width) {
     char *out = buffer->end;
     size_t i = *index;
     while (i < piece_end) {
-        if (piece_end - i >= UNIT_STEP && copy_plain_step(out, text.data, i, width)) {
-            out += UNIT_STEP;
-            i += UNIT_STEP;
-            continue;
-        }
-        const size_t step_end = piece_end - i < UNIT_STEP ? piece_end : i + UNIT_STEP;
-        while (i < step_end) {
-            const uint32_t unit = unit_at(text.data, i, width);
-            if (unit >= 0x80) {
-                if (width > 1 && OVT_UNLIKELY(is_surrogate(unit))) {
-                    out = put_surrogate(out, profile, text, &i);
-                    if (out == NULL) {
-                        return OVT_SURROGATE;
-                    }
-                } else {
-                    out = put_multibyte(out, unit);
-                    i++;
-                }
-            } else if (OVT_UNLIKELY(ovt_needs_escape(unit))) {
-                out = ovt_put_escape(out, (uint8_t)unit);
-                i++;
-            } else {
-                *out++ = (char)unit;
-                i++;
+        if (piece_end - i >= OVT_PUT_STEP) {
+            const ovt_block block = narrowed_units(text.data, i, width);
+            const uint64_t marks = ovt_special_marks(block);
+            const size_t plain = marks == 0 ? OVT_PUT_STEP : ovt_first_mark(marks);
+            ovt_block_store(out, block);
+            out += plain;
+            i += plain;
+            if (plain == OVT_PUT_STEP) {
+                continue;
             }
         }
+        /* One unit, and as many after it as are not ASCII: they seldom come alone. */
+        do {
+            out = put_unit(out, profile, text, &i, width);
+            if (OVT_UNLIKELY(out == NULL)) {
+                return OVT_SURROGATE;
+            }
+        } while (i < piece_end && unit_at(text.data, i, width) >= 0x80);
     }
     buffer->end = out;
     *index = i;

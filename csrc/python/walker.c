@@ -1158,10 +1158,66 @@ static inline PyObject *next_item(walk *w, frame *top) {
     return item;
 }
 
+/* Writes the numbers that come next in a list or tuple, as in an embedding, without looking at
+ * anything else between them. Returns the new end; NULL when memory runs out. */
+static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, size_t count,
+                                char *end) {
+    const bool is_exact = w->profile->exact_integral_floats;
+    size_t at = top->next;
+    bool is_first = top->is_first;
+    for (; at < count; at++) {
+        PyObject *const item = items[at];
+        const bool is_int = Py_TYPE(item) == &PyLong_Type;
+        int64_t integer = 0;
+        if (is_int ? !ovt_small_int(item, &integer) || !is_safe_integer(integer)
+                   : Py_TYPE(item) != &PyFloat_Type || !isfinite(PyFloat_AS_DOUBLE(item))) {
+            break;
+        }
+        end = make_room(w->out, end, SCALAR_ROOM);
+        if (OVT_UNLIKELY(end == NULL)) {
+            return NULL;
+        }
+        *end = ',';
+        end += !is_first;
+        is_first = false;
+        if (is_int) {
+            end += ovt_write_i64(end, integer);
+        } else if (is_exact) {
+            end += ovt_write_double_integral_exact(end, PyFloat_AS_DOUBLE(item));
+        } else {
+            end += ovt_write_double(end, PyFloat_AS_DOUBLE(item));
+        }
+    }
+    top->next = at;
+    top->is_first = is_first;
+    return end;
+}
+
+/* The same if the innermost container is a list or a tuple that no other thread can change. */
+static inline bool write_numbers(walk *w, frame *top) {
+    PyObject *const container = top->container;
+    PyObject *const *items;
+    if (top->kind == KIND_LIST && !IS_FREE_THREADED) {
+        items = ((PyListObject *)container)->ob_item;
+    } else if (top->kind == KIND_TUPLE) {
+        items = ((PyTupleObject *)container)->ob_item;
+    } else {
+        return true;
+    }
+    char *end = put_numbers(w, top, items, (size_t)Py_SIZE(container), w->out->end);
+    if (OVT_LIKELY(end != NULL)) {
+        w->out->end = end;
+    }
+    return end != NULL;
+}
+
 /* The same for the items of an array or a set. */
 static outcome walk_items(walk *w, frame *top) {
     const size_t depth = w->depth;
     PyObject *value;
+    if (!write_numbers(w, top)) {
+        return no_memory();
+    }
     while ((value = next_item(w, top)) != NULL) {
         value_kind kind = kind_of(w, value);
         if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {

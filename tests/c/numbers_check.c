@@ -23,7 +23,7 @@
 #include "number_read.h"
 #include "number_write.h"
 
-enum { MAX_LINE = 1 << 17 };
+enum { MAX_LINE = 1 << 17, COMMAS = 64 };
 
 static char *guard; /* the start of the forbidden page */
 
@@ -34,7 +34,7 @@ static void die(const char *what, uint64_t bits) {
 
 static void map_guarded_room(void) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t room = ((size_t)MAX_LINE + page - 1) / page * page;
+    const size_t room = ((size_t)2 * MAX_LINE + COMMAS + page - 1) / page * page;
     char *start =
         mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED || mprotect(start + room, page, PROT_NONE) != 0)
@@ -68,11 +68,21 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
+/* Reads the text where it ends right before the guard, and where as many commas follow as the
+ * reader may look at in one go; both must give the same. */
 static ovt_number read_guarded(const char *text, size_t length) {
-    char *place = guard - length;
-    ovt_number number;
-    memmove(place, text, length);
-    ovt_read_number(place, guard, &number);
+    char *alone = guard - length, *followed = alone - length - COMMAS;
+    ovt_number number, other;
+    memmove(alone, text, length);
+    memcpy(followed, alone, length);
+    memset(followed + length, ',', COMMAS);
+    ovt_read_number(alone, guard, &number);
+    ovt_read_number(followed, guard, &other);
+    if (number.length != other.length || number.error_at != other.error_at ||
+        number.is_integer != other.is_integer || number.negative != other.negative ||
+        number.fits_u64 != other.fits_u64 || number.magnitude != other.magnitude ||
+        bits_of(number.value) != bits_of(other.value))
+        die("depends on what follows", bits_of(number.value));
     return number;
 }
 
