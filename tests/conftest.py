@@ -1,7 +1,7 @@
 """The two implementations side by side in one process, and what hypothesis does here.
 
-Every test that takes ``engine`` runs on both. Apart from that, ``OVERTURN_FAST_BACKEND`` decides for a
-whole run which of them the public package is made of.
+Every test that takes ``engine`` runs on both. Apart from that, ``OVERTURN_FAST_BACKEND`` decides
+for a whole run which of them the public package is made of.
 """
 
 from __future__ import annotations

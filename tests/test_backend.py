@@ -159,7 +159,7 @@ def test_a_library_of_another_version_is_refused(
 
 
 def test_the_library_is_of_the_packages_version(native: ModuleType) -> None:
-    assert native.VERSION == overturn_fast.__version__
+    assert overturn_fast.__version__ == native.VERSION
 
 
 def test_the_native_backend_is_not_looked_for_outside_cpython(
@@ -196,9 +196,7 @@ def test_the_portable_sha256_gives_the_same_digests(native: ModuleType) -> None:
 def test_a_sha256_variant_that_cannot_run_is_refused(native: ModuleType) -> None:
     done = run(SHOW, OVERTURN_FAST_SHA256="no-such", OVERTURN_FAST_BACKEND="native")
     line = last_line(done)
-    assert line.startswith(
-        "ImportError: OVERTURN_FAST_SHA256 is 'no-such'; this machine can run: "
-    )
+    assert line.startswith("ImportError: OVERTURN_FAST_SHA256 is 'no-such'; this machine can run: ")
     assert line.endswith("portable")
     backend, reason, digest = output(SHOW, OVERTURN_FAST_SHA256="no-such")
     assert (backend, digest) == ("python", WORKED)

@@ -191,9 +191,7 @@ def test_a_cycle_is_told_from_depth_at_any_limit(engine: ModuleType, error_of: A
             )
 
 
-def test_an_enum_member_that_is_its_own_value_is_a_cycle(
-    engine: ModuleType, error_of: Any
-) -> None:
+def test_an_enum_member_that_is_its_own_value_is_a_cycle(engine: ModuleType, error_of: Any) -> None:
     class Own(enum.Enum):
         MEMBER = 1
 
@@ -353,9 +351,7 @@ def test_deep_sets_are_sorted_at_every_level(engine: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("profile", ALL_PROFILES)
-def test_the_limit_holds_in_every_profile(
-    engine: ModuleType, error_of: Any, profile: str
-) -> None:
+def test_the_limit_holds_in_every_profile(engine: ModuleType, error_of: Any, profile: str) -> None:
     assert engine.canonical_with(profile, lists(5), None, 5) == "[[[[[]]]]]"
     assert error_of(engine.canonical_with, profile, dicts(6), None, 5) == (
         "DepthError",

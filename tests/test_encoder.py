@@ -73,9 +73,7 @@ def test_what_the_hook_returns_follows_the_rules_again(engine: ModuleType) -> No
     assert engine.canonical_json(Opaque(None), encoder=encode) == "null"
 
 
-def test_not_implemented_leaves_the_value_to_the_rules(
-    engine: ModuleType, error_of: Any
-) -> None:
+def test_not_implemented_leaves_the_value_to_the_rules(engine: ModuleType, error_of: Any) -> None:
     assert engine.canonical_json([datetime.date(2026, 1, 2)], encoder=encode) == '["2026-01-02"]'
     assert error_of(engine.canonical_json, [b""], encoder=encode) == (
         "UnsupportedTypeError",
@@ -150,9 +148,7 @@ def test_the_hook_is_not_asked_for_keys(engine: ModuleType, error_of: Any) -> No
 
 
 @pytest.mark.parametrize("profile", ["jcs", "jcs-double", "pleach"])
-def test_the_hook_serves_jcs_and_pleach(
-    engine: ModuleType, error_of: Any, profile: str
-) -> None:
+def test_the_hook_serves_jcs_and_pleach(engine: ModuleType, error_of: Any, profile: str) -> None:
     value = [Opaque(" x "), {"a": Opaque(None)}]
     assert engine.canonical_with(profile, value, encode) == '[" x ",{"a":null}]'
     assert engine.canonical_with(profile, [{2}], lambda items: sorted(items)) == "[[2]]"

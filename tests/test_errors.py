@@ -260,7 +260,10 @@ def test_a_very_long_path_is_shortened(engine: ModuleType, error_of: Any) -> Non
     )
     for levels in (31, 32, 1_030, 5_000):
         assert error_of(engine.canonical_json, wrapped(b"", levels))[1] == (
-            "$" + "[0]" * 20 + f"...({levels - 30:,} levels)..." + "[0]" * 10
+            "$"
+            + "[0]" * 20
+            + f"...({levels - 30:,} levels)..."
+            + "[0]" * 10
             + ": bytes has no canonical form"
         )
     value: object = b""
@@ -439,7 +442,7 @@ def test_arguments_are_checked_in_one_order_by_both_engines(
     words = {"args": "bytes"}
     names = list(wrong)
     for position, name in enumerate(names):
-        arguments = {**{n: right[n] for n in names[:position]}, **{n: wrong[n] for n in names[position:]}}
+        arguments = {**wrong, **{earlier: right[earlier] for earlier in names[:position]}}
         assert words.get(name, name) in error_of(engine.fingerprint, **arguments)[1]
 
 

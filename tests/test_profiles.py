@@ -149,9 +149,7 @@ TABLE: list[tuple[object, list[str]]] = [
 
 
 @pytest.mark.parametrize(("value", "expected"), TABLE, ids=[ascii(row[0])[:40] for row in TABLE])
-def test_a_value_in_every_profile(
-    engine: ModuleType, value: object, expected: list[str]
-) -> None:
+def test_a_value_in_every_profile(engine: ModuleType, value: object, expected: list[str]) -> None:
     assert [text_or_error(engine, name, value) for name in NAMES] == expected
 
 

@@ -20,9 +20,9 @@ CALL = {"ticketId": "T-1", "priority": "P0", "requestId": "x"}
 
 @dataclasses.dataclass
 class Ticket:
-    ticketId: str = "T-1"  # noqa: N815
+    ticketId: str = "T-1"
     priority: str = "P0"
-    requestId: str = "x"  # noqa: N815
+    requestId: str = "x"
 
 
 class Dumps:
@@ -142,9 +142,7 @@ def test_mappings_models_and_dataclasses_are_selected_from(
     assert select_args(args, None, ["requestId"]) == {"ticketId": "T-1", "priority": "P0"}
     assert selects_alike(engine, args, CALL)
     assert selects_alike(engine, args, {"ticketId": "T-1"}, ["ticketId"])
-    assert selects_alike(
-        engine, args, {"ticketId": "T-1", "priority": "P0"}, None, ["requestId"]
-    )
+    assert selects_alike(engine, args, {"ticketId": "T-1", "priority": "P0"}, None, ["requestId"])
 
 
 def test_a_pydantic_model_is_selected_from(engine: ModuleType) -> None:
@@ -152,7 +150,7 @@ def test_a_pydantic_model_is_selected_from(engine: ModuleType) -> None:
 
     class Model(pydantic.BaseModel):
         a: int
-        b: dict[str, int] = {}
+        b: dict[str, int] = pydantic.Field(default_factory=dict)
 
     args = Model(a=1, b={"c": 2})
     assert select_args(args, ["b"]) == {"b": {"c": 2}}

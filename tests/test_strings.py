@@ -50,9 +50,7 @@ def test_every_c0_character_has_its_escape(engine: ModuleType, profile: str) -> 
 
 @pytest.mark.parametrize("profile", ALL_PROFILES)
 @pytest.mark.parametrize("character", ['"', "\\"])
-def test_quote_and_backslash_are_escaped(
-    engine: ModuleType, profile: str, character: str
-) -> None:
+def test_quote_and_backslash_are_escaped(engine: ModuleType, profile: str, character: str) -> None:
     assert engine.canonical_with(profile, character) == f'"\\{character}"'
 
 
@@ -231,15 +229,15 @@ def test_a_high_and_a_low_surrogate_are_joined_to_their_character(
 
 @pytest.mark.parametrize("profile", ["overturn", "pleach"])
 def test_only_neighbours_in_the_right_order_are_joined(engine: ModuleType, profile: str) -> None:
-    for text, expected in {
-        "\ud83d-\ude00": '"\\ud83d-\\ude00"',
-        "\ude00\ud83d": '"\\ude00\\ud83d"',
-        "\ud83d\ud83d\ude00\ude00": '"\\ud83d😀\\ude00"',
-        "\ud83d\ude00\ud83d\ude00": '"😀😀"',
-        "\ud83d😀": '"\\ud83d😀"',
-        "😀\ude00": '"😀\\ude00"',
-        "é\ud83d\ude00é": '"é😀é"',
-    }.items():
+    for text, expected in (
+        ("\ud83d-\ude00", '"\\ud83d-\\ude00"'),
+        ("\ude00\ud83d", '"\\ude00\\ud83d"'),
+        ("\ud83d\ud83d\ude00\ude00", '"\\ud83d😀\\ude00"'),
+        ("\ud83d\ude00\ud83d\ude00", '"😀😀"'),
+        ("\ud83d😀", '"\\ud83d😀"'),
+        ("😀\ude00", '"😀\\ude00"'),
+        ("é\ud83d\ude00é", '"é😀é"'),
+    ):
         assert engine.canonical_with(profile, text) == expected
 
 

@@ -5,12 +5,12 @@
 #include "compiler.h"
 
 enum {
-    VERY_FEW = 8,     /* ranked by comparing all with all */
-    FEW = 24,         /* sorted by insertion, on the stack */
-    MANY = 192,       /* from here the counters of a radix pass pay */
-    PREFIX_BYTES = 8, /* compared as one number */
-    RADIX = 256,      /* values of a byte */
-    RADIX_PASSES = 4, /* at most: more would move every key again for the few still together */
+    VERY_FEW = 8,                  /* ranked by comparing all with all */
+    FEW = 24,                      /* sorted by insertion, on the stack */
+    MANY = 192,                    /* from here the counters of a radix pass pay */
+    PREFIX_BYTES = 8,              /* compared as one number */
+    RADIX = 256,                   /* values of a byte */
+    RADIX_PASSES = 2,              /* at a time */
     FIRST_ABOVE_SURROGATES = 0xEE, /* first UTF-8 byte of U+E000 and up */
 };
 
@@ -178,12 +178,15 @@ static void merge_sort(const ovt_member *members, tie_breaker ties, sort_item *i
 
 /* ---- many keys ----------------------------------------------------------------------------- */
 
-/* Which bits of the prefixes a radix sort looks at: the first few bytes in which they differ.
- * They tell most keys apart; what they leave together is sorted by comparing. */
+/* Which bits of the prefixes a radix sort looks at: the first bytes in which they differ, and all
+ * before them. 0 if they are all equal. */
 static uint64_t deciding_bits(const sort_item *items, size_t count) {
     uint64_t differing = 0;
     for (size_t i = 1; i < count; i++) {
         differing |= items[i].prefix ^ items[0].prefix;
+    }
+    if (differing == 0) {
+        return 0;
     }
     uint64_t bits = 0;
     int passes = 0;
@@ -234,24 +237,6 @@ static inline size_t run_end(const sort_item *items, size_t start, size_t count,
         end++;
     }
     return end;
-}
-
-/* Stable sort by prefix. */
-static void sort_by_prefix(const ovt_member *members, sort_item *items, sort_item *scratch,
-                           size_t count) {
-    if (count < MANY) {
-        merge_sort(members, BY_PREFIX, items, scratch, count);
-        return;
-    }
-    const uint64_t bits = deciding_bits(items, count);
-    radix_sort(items, scratch, count, bits);
-    for (size_t start = 0; start < count;) {
-        const size_t end = run_end(items, start, count, bits);
-        if (end - start > 1) {
-            merge_sort(members, BY_PREFIX, items + start, scratch, end - start);
-        }
-        start = end;
-    }
 }
 
 /* How many of the first `most` bytes two texts have in common. */
@@ -308,21 +293,46 @@ static bool all_reach(const ovt_member *members, const sort_item *items, size_t 
     return true;
 }
 
-/* Sorts a run by the first bytes in which its keys differ, and puts what these leave together on
- * the stack. Each of those runs has read at least eight more bytes of its keys. */
-static size_t sort_run(const ovt_member *members, sort_item *all, sort_item *scratch, open_run run,
-                       open_run *stack) {
+/* Sorts items by prefix, and each run of equal prefixes by what comes after it. Returns how many
+ * runs of these it has put on the stack instead. */
+static size_t sort_some(const ovt_member *members, sort_item *all, sort_item *scratch, open_run run,
+                        open_run *stack) {
     sort_item *const items = all + run.start;
-    const size_t offset = run.offset + shared_length(members, items, run.count, run.offset);
-    set_prefixes(members, items, run.count, offset);
-    sort_by_prefix(members, items, scratch, run.count);
+    merge_sort(members, BY_PREFIX, items, scratch, run.count);
+    const size_t next = run.offset + PREFIX_BYTES;
     size_t pushed = 0;
     for (size_t start = 0; start < run.count;) {
         const size_t end = run_end(items, start, run.count, UINT64_MAX), count = end - start;
-        if (count > 1 && all_reach(members, items + start, count, offset + PREFIX_BYTES)) {
-            stack[pushed++] = (open_run){run.start + start, count, offset + PREFIX_BYTES};
+        if (count > 1 && all_reach(members, items + start, count, next)) {
+            stack[pushed++] = (open_run){run.start + start, count, next};
         } else if (count > 1) { /* equal keys, or zero bytes that look like the end of one */
             merge_sort(members, BY_KEY, items + start, scratch, count);
+        }
+        start = end;
+    }
+    return pushed;
+}
+
+/* Sorts a run by the first bytes in which its keys differ. What these leave together goes on the
+ * stack, where each run agrees in more bytes than this one. */
+static size_t sort_run(const ovt_member *members, sort_item *all, sort_item *scratch, open_run run,
+                       open_run *stack) {
+    sort_item *const items = all + run.start;
+    run.offset += shared_length(members, items, run.count, run.offset);
+    set_prefixes(members, items, run.count, run.offset);
+    const uint64_t bits = run.count < MANY ? 0 : deciding_bits(items, run.count);
+    if (bits == 0) {
+        return sort_some(members, all, scratch, run, stack);
+    }
+    radix_sort(items, scratch, run.count, bits);
+    size_t pushed = 0;
+    for (size_t start = 0; start < run.count;) {
+        const size_t end = run_end(items, start, run.count, bits);
+        const open_run part = {run.start + start, end - start, run.offset};
+        if (part.count >= MANY) {
+            stack[pushed++] = part;
+        } else if (part.count > 1) {
+            pushed += sort_some(members, all, scratch, part, stack + pushed);
         }
         start = end;
     }

@@ -307,27 +307,26 @@ typedef struct {
     bool is_integer;        /* neither point nor exponent */
 } literal;
 
-static OVT_NEVER_INLINE uint64_t many_digits_magnitude(const literal *number) {
-    const char *first = skip_zeros(number->digits, number->digits_end);
+static OVT_NEVER_INLINE uint64_t many_digits_magnitude(literal number) {
+    const char *first = skip_zeros(number.digits, number.digits_end);
     int64_t skipped = 0;
-    for (const char *text = number->digits; text < first; ++text)
+    for (const char *text = number.digits; text < first; ++text)
         skipped += *text == '0';
-    const digit_run run = {first, number->digits_end, number->digit_count - skipped,
-                           number->exponent};
+    const digit_run run = {first, number.digits_end, number.digit_count - skipped, number.exponent};
     if (run.count == 0)
         return 0;
     if (run.count > SIGNIFICAND_DIGITS)
         return round_long(run);
-    const rounding rounded = round_product(number->significand, number->exponent);
+    const rounding rounded = round_product(number.significand, number.exponent);
     return rounded.undecided ? round_exactly(run, rounded.bits) : rounded.bits;
 }
 
 /* The bits of the double nearest to a literal's magnitude. */
-OVT_ALWAYS_INLINE uint64_t magnitude_bits(const literal *number) {
-    if (OVT_LIKELY(number->digit_count <= SIGNIFICAND_DIGITS)) {
-        if (number->significand == 0)
+OVT_ALWAYS_INLINE uint64_t magnitude_bits(literal number) {
+    if (OVT_LIKELY(number.digit_count <= SIGNIFICAND_DIGITS)) {
+        if (number.significand == 0)
             return 0;
-        const rounding rounded = round_product(number->significand, number->exponent);
+        const rounding rounded = round_product(number.significand, number.exponent);
         if (OVT_LIKELY(!rounded.undecided))
             return rounded.bits;
     }
@@ -451,30 +450,12 @@ static const char *scan_exponent(const char *at, const char *end, literal *numbe
     return last != at ? last : NULL;
 }
 
-/* Any literal. */
-static OVT_NEVER_INLINE const char *scan(const char *at, const char *end, literal *number,
-                                         const char **missing) {
-    at = scan_digits(at, end, number, missing);
-    return at != NULL ? scan_exponent(at, end, number, missing) : NULL;
-}
+/* ---- results --------------------------------------------------------------------------------- */
 
-void ovt_read_number(const char *text, const char *end, ovt_number *out) {
-    const bool negative = text < end && *text == '-';
-    literal number = {.is_integer = true};
-    const char *at = NULL;
-    if (OVT_LIKELY(end - text > WINDOW_READ))
-        at = scan_window(text + negative, &number);
-    if (OVT_UNLIKELY(at == NULL)) {
-        const char *missing;
-        number = (literal){.is_integer = true};
-        at = scan(text + negative, end, &number, &missing);
-        if (at == NULL) {
-            *out = (ovt_number){.error_at = (size_t)(missing - text)};
-            return;
-        }
-    }
-
-    out->length = (size_t)(at - text);
+/* The literal is passed by value here and above: were its address taken, it would live in memory.
+ */
+OVT_ALWAYS_INLINE void fill(ovt_number *out, size_t length, bool negative, literal number) {
+    out->length = length;
     out->error_at = 0;
     out->is_integer = number.is_integer;
     out->negative = negative;
@@ -486,5 +467,32 @@ void ovt_read_number(const char *text, const char *end, ovt_number *out) {
     if (number.is_integer && number.digit_count <= 15) /* below 2^53: exact */
         out->value = double_of(bits_of((double)(int64_t)number.significand) | sign);
     else
-        out->value = double_of(magnitude_bits(&number) | sign);
+        out->value = double_of(magnitude_bits(number) | sign);
+}
+
+/* Any text. */
+static OVT_NEVER_INLINE void read_any(const char *text, const char *end, ovt_number *out) {
+    const bool negative = text < end && *text == '-';
+    literal number = {.is_integer = true};
+    const char *missing;
+    const char *at = scan_digits(text + negative, end, &number, &missing);
+    if (at != NULL)
+        at = scan_exponent(at, end, &number, &missing);
+    if (at != NULL)
+        fill(out, (size_t)(at - text), negative, number);
+    else
+        *out = (ovt_number){.error_at = (size_t)(missing - text)};
+}
+
+void ovt_read_number(const char *text, const char *end, ovt_number *out) {
+    if (OVT_LIKELY(end - text > WINDOW_READ)) {
+        const bool negative = *text == '-';
+        literal number = {.is_integer = true};
+        const char *at = scan_window(text + negative, &number);
+        if (OVT_LIKELY(at != NULL)) {
+            fill(out, (size_t)(at - text), negative, number);
+            return;
+        }
+    }
+    read_any(text, end, out);
 }

@@ -1,9 +1,9 @@
 /* Shortest decimal digits of a double, and integers to text. See number_write.h.
  *
  * Names used throughout: a double is significand * 2^binary_exponent; its digits are wanted as an
- * integer times 10^decimal_exponent, with decimal_exponent = floor(log10(2^binary_exponent)), so
- * that the interval of reals that round to the double spans at least one multiple of
- * 10^decimal_exponent and at most one of ten times that. */
+ * integer times 10^exponent, with exponent = floor(log10(2^binary_exponent)), so that the interval
+ * of reals that round to the double has at least one multiple of 10^exponent in it and at most one
+ * of ten times that. docs/numbers.md has the argument in full. */
 #include "number_write.h"
 
 #include <stdbool.h>

@@ -1,0 +1,302 @@
+"""Memory: nothing is lost over many calls, whether they succeed or fail, and little is held."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import decimal
+import gc
+import os
+import resource
+import subprocess
+import sys
+import textwrap
+from collections import OrderedDict, UserDict
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import overturn_fast
+from overturn_fast._pure import fingerprints
+
+# Of each case on the native engine; fewer where the run is about the twin, and on the twin, which
+# has no memory of its own to lose.
+REPETITIONS = 100_000 if overturn_fast.backend == "native" else 10_000
+REPETITIONS_OF_THE_TWIN = 2_000
+
+# What measuring itself and the memory allocator's habits may account for; the smallest leak, of
+# one object in each of the repetitions, is more than either.
+BLOCKS_ALLOWED = 1_000
+BYTES_ALLOWED = 6 << 20
+
+MEGABYTE = 1 << 20
+
+
+def resident_bytes() -> int:
+    """The memory that the process holds: now where the system tells, else at its peak."""
+    with contextlib.suppress(OSError):
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class Target:
+    """What only a hook can turn into something."""
+
+    def model_dump(self) -> None: ...
+
+
+class Unreadable:
+    def model_dump(self) -> Any:
+        raise OSError("disk")
+
+
+class Text(str):
+    pass
+
+
+class Loose(UserDict):  # type: ignore[type-arg]
+    pass
+
+
+def fail(_: object) -> object:
+    raise LookupError("lost")
+
+
+def interrupt(_: object) -> object:
+    raise KeyboardInterrupt
+
+
+TARGET = Target()
+KEYS = ("id", "name", "é", "x" * 40)
+CALL = {"ticketId": "T-1", "priority": "P0", "é": [1.5, None, {"b": 2**70}], "\ud83d\ude00": True}
+CYCLE: list[Any] = [1]
+CYCLE.append({"a": CYCLE})
+DEEP: Any = []
+for _ in range(20):
+    DEEP = [DEEP]
+
+Case = Callable[[ModuleType], Any]
+
+SUCCESSES: dict[str, Case] = {
+    "a small call": lambda e: e.tool_fingerprint("t", {"ticketId": "T-1", "priority": "P0"}),
+    "a call of many parts": lambda e: e.tool_fingerprint("t", CALL),
+    "a selected call": lambda e: e.tool_fingerprint("t", CALL, ["ticketId", "é"]),
+    "a call selected by Python": lambda e: e.tool_fingerprint("t", Loose(a=1), None, ("b",)),
+    "a fingerprint": lambda e: e.fingerprint("k\ud800", "né", {1: 2, "1": 3}, (), ()),
+    "many calls": lambda e: e.fingerprint_many([("t", CALL), {"name": "t", "args": None}]),
+    "a fingerprinter": lambda e: e.ToolFingerprinter("t", ["a"], encoder=str)({"a": TARGET}),
+    "scalars": lambda e: e.canonical_json([1, 2**64, -(10**30), 0.1, 1e300, "é\ud800", Text("x")]),
+    "conversions": lambda e: e.canonical_json(
+        [datetime.date(2026, 1, 2), decimal.Decimal(1), {3, "x"}, OrderedDict(a=1), Loose(b=2)]
+    ),
+    "a hook": lambda e: e.canonical_json([TARGET, {"a": TARGET}], encoder=lambda _: {"k": ["v"]}),
+    "records": lambda e: e.hash_json([dict.fromkeys(KEYS, i) for i in range(4)]),
+    "records and a hook": lambda e: e.hash_json(
+        [*[dict.fromkeys(KEYS, i) for i in range(4)], TARGET, dict.fromkeys(KEYS, 0)], encoder=str
+    ),
+    "many keys": lambda e: e.hash_json({**dict.fromkeys(range(60)), **CALL, "n": {"é": "é" * 99}}),
+    "a text of some size": lambda e: e.canonical_json(["x" * 17_000, "é"]),
+    "sets of sets": lambda e: e.hash_json({frozenset([1, frozenset("ab")]), (2, "x" * 99)}),
+    "another profile": lambda e: e.canonical_with("pleach", [CALL["é"], "\ud800", {"é": 1}]),
+}
+
+FAILURES: dict[str, tuple[type[BaseException], Case]] = {
+    "a type without form": (
+        overturn_fast.UnsupportedTypeError,
+        lambda e: e.canonical_json({"a": [1, {"é": b""}], **CALL}),
+    ),
+    "a type without form after a conversion": (
+        overturn_fast.UnsupportedTypeError,
+        lambda e: e.hash_json([{1, "x"}, {"a": {2, b""}}]),
+    ),
+    "an unreadable value": (
+        overturn_fast.UnsupportedTypeError,
+        lambda e: e.tool_fingerprint("t", {"a": Unreadable(), "b": "é"}),
+    ),
+    "unreadable arguments": (
+        overturn_fast.UnsupportedTypeError,
+        lambda e: e.tool_fingerprint("t", Unreadable(), ["a"]),
+    ),
+    "a key without text": (
+        overturn_fast.KeyTypeError,
+        lambda e: e.canonical_json({"é": 1, "a": {1: 2, "\ud800": 3, b"": 4}}),
+    ),
+    "a large int": (
+        overturn_fast.IntegerDomainError,
+        lambda e: e.canonical_with("jcs", {"é": 1, "a": [2**70]}),
+    ),
+    "an int past the doubles": (
+        overturn_fast.IntegerDomainError,
+        lambda e: e.canonical_with("mcpulse", [{"é": 1}, 2**1024]),
+    ),
+    "a float that is not finite": (
+        overturn_fast.FloatDomainError,
+        lambda e: e.canonical_with("pleach", [{"é": float("inf")}]),
+    ),
+    "a surrogate": (
+        overturn_fast.SurrogateError,
+        lambda e: e.canonical_with("jcs", [{"é": "x\ud800"}]),
+    ),
+    "a surrogate in a key": (
+        overturn_fast.SurrogateError,
+        lambda e: e.canonical_with("jcs", [{"é": 1, "é\ud800": 2}]),
+    ),
+    "a cycle": (overturn_fast.CircularReferenceError, lambda e: e.hash_json({"é": CYCLE})),
+    "too deep": (overturn_fast.DepthError, lambda e: e.hash_json({"é": DEEP}, max_depth=10)),
+    "a raising hook": (LookupError, lambda e: e.canonical_json([CALL, TARGET], encoder=fail)),
+    "an interrupted hook": (
+        KeyboardInterrupt,
+        lambda e: e.canonical_json({"a": [TARGET], **CALL}, encoder=interrupt),
+    ),
+    "a hook that returns its argument": (
+        overturn_fast.CircularReferenceError,
+        lambda e: e.canonical_json([TARGET], encoder=lambda value: value),
+    ),
+    "a hook without end": (
+        overturn_fast.DepthError,
+        lambda e: e.canonical_json([TARGET], encoder=lambda _: Target(), max_depth=3),
+    ),
+    "a wrong call of many": (
+        overturn_fast.UnsupportedTypeError,
+        lambda e: e.fingerprint_many([("t", CALL), ("t", {"a": b""})]),
+    ),
+    "a call of no known form": (ValueError, lambda e: e.fingerprint_many([{"name": "t"}])),
+    "a bare match_on": (TypeError, lambda e: e.tool_fingerprint("t", CALL, "ticketId")),
+    "a name that is no str": (TypeError, lambda e: e.ToolFingerprinter(5, ["a"])),
+    "a kind with a newline": (ValueError, lambda e: e.fingerprint("a\nb", "t", CALL)),
+    "a wrong limit": (TypeError, lambda e: e.canonical_json(CALL, max_depth="5")),
+    "a wrong hook": (TypeError, lambda e: e.hash_json(CALL, encoder=5)),
+    "a wrong argument": (TypeError, lambda e: e.canonical_json(CALL, other=1)),
+    "an unknown profile": (KeyError, lambda e: e.canonical_with("other", CALL)),
+}
+
+# Objects that a wrong count of references would betray.
+WITNESSES: list[Any] = [
+    *(TARGET, CALL, CALL["é"], CYCLE, CYCLE[1], DEEP, KEYS, *KEYS, fail, interrupt, Loose, Target),
+    *(overturn_fast.UnsupportedTypeError, overturn_fast.DepthError, overturn_fast.KeyTypeError),
+    *(LookupError, Text, Unreadable, "ticketId", "\ud83d\ude00"),
+]
+
+
+def references() -> list[int]:
+    gc.collect()
+    return [sys.getrefcount(witness) for witness in WITNESSES]
+
+
+def measured() -> tuple[int, int, int]:
+    """Blocks of Python's allocator, objects known to the collector, bytes of the process."""
+    for _ in range(3):
+        gc.collect()
+    return sys.getallocatedblocks(), len(gc.get_objects()), resident_bytes()
+
+
+def check_for_leaks(engine: ModuleType, run_once: Callable[[], None]) -> None:
+    repetitions = REPETITIONS_OF_THE_TWIN if engine is fingerprints else REPETITIONS
+    for _ in range(repetitions // 50):
+        run_once()
+    before, counts = measured(), references()
+    for _ in range(repetitions):
+        run_once()
+    assert references() == counts
+    blocks, objects, size = (now - then for now, then in zip(measured(), before, strict=True))
+    assert blocks < BLOCKS_ALLOWED, f"{blocks} blocks more after {repetitions} calls"
+    assert objects < BLOCKS_ALLOWED, f"{objects} objects more after {repetitions} calls"
+    assert size < BYTES_ALLOWED, f"{size} bytes more after {repetitions} calls"
+
+
+cpython_only = pytest.mark.skipif(
+    sys.implementation.name != "cpython", reason="counts references as CPython does"
+)
+
+
+@cpython_only
+@pytest.mark.memory
+@pytest.mark.parametrize("case", SUCCESSES)
+def test_a_call_that_succeeds_leaves_nothing_behind(engine: ModuleType, case: str) -> None:
+    call = SUCCESSES[case]
+    check_for_leaks(engine, lambda: call(engine))
+
+
+@cpython_only
+@pytest.mark.memory
+@pytest.mark.parametrize("case", FAILURES)
+def test_a_call_that_fails_leaves_nothing_behind(engine: ModuleType, case: str) -> None:
+    error, call = FAILURES[case]
+
+    def run_once() -> None:
+        try:
+            call(engine)
+        except error:
+            return
+        raise AssertionError("no error")
+
+    check_for_leaks(engine, run_once)
+
+
+@cpython_only
+@pytest.mark.memory
+def test_a_leak_would_be_seen(engine: ModuleType) -> None:
+    kept: list[Any] = []
+    with pytest.raises(AssertionError, match="blocks more"):
+        check_for_leaks(engine, lambda: kept.append([engine.hash_json({})]))
+
+
+# -- peak ------------------------------------------------------------------------------------------
+
+PEAK = """
+    import sys
+    import resource
+    from pathlib import Path
+
+    def peak():
+        # The high-water mark of this process alone; getrusage counts the parent's until exec too.
+        status = Path("/proc/self/status")
+        if status.exists():
+            lines = status.read_text().splitlines()
+            return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+        size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return size if sys.platform == "darwin" else size * 1024
+
+    import overturn_fast
+    value = {value}
+    overturn_fast.hash_json("x")
+    before = peak()
+    digest = overturn_fast.hash_json(value)
+    after = peak()
+    ballast = bytearray(b"x") * (after - before + (200 << 20))
+    assert peak() - before > 150 << 20, "the measure is blind"
+    print(after - before)
+    """
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize(
+    "value",
+    [
+        '"x" * 50_000_000',
+        "'\"' * 50_000_000",
+        '"\\x00" * 50_000_000',
+        '"\\xe9" * 50_000_000',
+        '"\\u4e2d" * 25_000_000',
+        '"\\U0001f600" * 12_500_000',
+        '" " * 25_000_000 + "x" * 25_000_000',
+        '{"key": ["x" * 50_000_000]}',
+    ],
+    ids=["ascii", "quotes", "nul", "latin", "cjk", "emoji", "spaces", "nested"],
+)
+def test_hashing_fifty_megabytes_takes_less_than_110_more(native: ModuleType, value: str) -> None:
+    environment = {**os.environ, "OVERTURN_FAST_BACKEND": "native"}
+    environment["PYTHONPATH"] = str(Path(overturn_fast.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(PEAK).replace("{value}", value)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) < 110 * MEGABYTE

@@ -1,0 +1,78 @@
+"""Uses of the public interface, checked by mypy and never run."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+from typing_extensions import assert_type
+
+import overturn_fast
+from overturn_fast import (
+    CanonicalizationError,
+    ToolFingerprinter,
+    UnsupportedTypeError,
+    canonical_json,
+    fingerprint,
+    fingerprint_many,
+    hash_json,
+    select_args,
+    tool_fingerprint,
+)
+
+
+@dataclasses.dataclass
+class Call:
+    ticket_id: str
+
+
+def encode(value: object) -> object:
+    return str(value)
+
+
+def right_uses(args: dict[str, Any], call: Call) -> None:
+    assert_type(canonical_json(args), str)
+    assert_type(canonical_json(call, encoder=encode, max_depth=5), str)
+    assert_type(hash_json([1, None, {"a": {1, 2}}]), str)
+    assert_type(fingerprint("tool_call", "t", args), str)
+    assert_type(fingerprint(kind="k", name="n", args=call, match_on=("a", "b")), str)
+    assert_type(tool_fingerprint("t", args, ["a"], None, encoder=None), str)
+    assert_type(tool_fingerprint("t", args, ignore_args={"a"}), str)
+    assert_type(fingerprint_many([("t", args), {"name": "t", "args": args}]), list[str])
+    assert_type(fingerprint_many((name, {}) for name in "ab"), list[str])
+    fingerprinter = ToolFingerprinter("t", match_on=["a"], kind="k", encoder=encode)
+    assert_type(fingerprinter, ToolFingerprinter)
+    assert_type(fingerprinter(args), str)
+    assert_type(fingerprinter.name, str)
+    assert_type(fingerprinter.match_on, tuple[str, ...])
+    assert_type(overturn_fast.backend, str)
+    assert_type(overturn_fast.native_error, "str | None")
+    assert_type(overturn_fast.FINGERPRINT_VERSION, Literal[1])
+    select_args(args, ["a"])
+
+
+def right_handlers(args: dict[str, Any]) -> str:
+    try:
+        return canonical_json(args)
+    except UnsupportedTypeError as error:
+        as_type_error: TypeError = error
+        return str(as_type_error)
+    except CanonicalizationError as error:
+        as_value_error: ValueError = error
+        return str(as_value_error)
+
+
+def wrong_uses(args: dict[str, Any]) -> None:
+    """Each line is an error; mypy reports any comment that it does not need."""
+    canonical_json()  # type: ignore[call-arg]
+    canonical_json(args, encode)  # type: ignore[call-arg]
+    canonical_json(args, max_depth="5")  # type: ignore[arg-type]
+    canonical_json(args, encoder=5)  # type: ignore[arg-type]
+    fingerprint("k", "n")  # type: ignore[call-arg]
+    fingerprint(None, "n", args)  # type: ignore[arg-type]
+    tool_fingerprint(5, args)  # type: ignore[arg-type]
+    tool_fingerprint("t", args, [1])  # type: ignore[list-item]
+    fingerprint_many(5)  # type: ignore[arg-type]
+    fingerprinter = ToolFingerprinter("t")
+    fingerprinter.name = "u"  # type: ignore[misc]
+    fingerprinter()  # type: ignore[call-arg]
