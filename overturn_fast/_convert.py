@@ -67,34 +67,17 @@ class SetItems(list[object]):
 
 def convert_overturn(value: object, encoder: Encoder | None) -> object:
     """The rules of the Overturn profile for a value that is not a JSON type."""
-    plain = _container_subclass(value)
-    if plain is not UNSUPPORTED:
-        return plain
-    if encoder is not None:
-        encoded = encoder(value)
-        if encoded is not NotImplemented:
-            return encoded
-    try:
-        return _convert_any(value)
-    except Exception as error:
-        raise ReadFailure from error
+    return _convert(value, encoder, _convert_any)
 
 
 def convert_json_mapping(value: object, encoder: Encoder | None) -> object:
     """The rules of RFC 8785's and Pleach's profiles: any Mapping, and nothing else."""
-    plain = _container_subclass(value)
-    if plain is not UNSUPPORTED:
-        return plain
-    if encoder is not None:
-        encoded = encoder(value)
-        if encoded is not NotImplemented:
-            return encoded
-    return _pairs(value) if isinstance(value, Mapping) else UNSUPPORTED
+    return _convert(value, encoder, _convert_mapping)
 
 
 def convert_builtin_only(value: object, encoder: Encoder | None) -> object:
     """The rules of MCPulse's profile: subclasses of dict, list and tuple, and nothing else."""
-    return _container_subclass(value)
+    return _convert(value, None, lambda _: UNSUPPORTED)
 
 
 CONVERTERS: Final[dict[str, Converter]] = {
@@ -106,28 +89,43 @@ CONVERTERS: Final[dict[str, Converter]] = {
 }
 
 
-def _container_subclass(value: object) -> object:
+def _convert(value: object, encoder: Encoder | None, rules: Callable[[Any], object]) -> object:
+    """A subclass of a JSON container as such, then what the encoder says, then the rules.
+
+    What the value's own code raises becomes a ReadFailure, what the encoder raises does not.
+    """
+    try:
+        plain = _container_subclass(value)
+    except Exception as error:
+        raise ReadFailure from error
+    if plain is not UNSUPPORTED:
+        return plain
+    if encoder is not None:
+        encoded = encoder(value)
+        if encoded is not NotImplemented:
+            return encoded
+    try:
+        return rules(value)
+    except Exception as error:
+        raise ReadFailure from error
+
+
+def _container_subclass(value: Any) -> object:
     """A subclass of dict, list or tuple, read through its own ``items`` or iteration."""
     cls = type(value)
     if issubclass(cls, dict):
         return _pairs(value)
     if issubclass(cls, (list, tuple)):
-        return _items(value)
+        return list(value)
     return UNSUPPORTED
 
 
 def _pairs(mapping: Any) -> Pairs:
-    try:
-        return Pairs((key, value) for key, value in mapping.items())
-    except Exception as error:
-        raise ReadFailure from error
+    return Pairs((key, value) for key, value in mapping.items())
 
 
-def _items(iterable: Any) -> list[object]:
-    try:
-        return list(iterable)
-    except Exception as error:
-        raise ReadFailure from error
+def _convert_mapping(value: Any) -> object:
+    return _pairs(value) if isinstance(value, Mapping) else UNSUPPORTED
 
 
 _FUNCTIONS: Final = (

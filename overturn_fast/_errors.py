@@ -122,8 +122,11 @@ def _format_segment(segment: Segment) -> str:
 def type_name(value: object) -> str:
     """The name of the value's type as a person would write it: ``bytes``, ``decimal.Decimal``."""
     cls = type(value)
-    module, name = cls.__module__, cls.__qualname__
-    return name if module == "builtins" else f"{module}.{name}"
+    try:
+        module, name = cls.__module__, cls.__qualname__
+        return name if module == "builtins" else f"{module}.{name}"
+    except Exception:  # a metaclass may make these anything
+        return type.__dict__["__name__"].__get__(cls)  # type: ignore[no-any-return]
 
 
 def failure(status: int, path: Sequence[Segment], value: object) -> Exception:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import types
@@ -31,7 +32,17 @@ def run(
     code: str, folder: Path = PACKAGE.parent, **variables: str | None
 ) -> subprocess.CompletedProcess[str]:
     """Run Python code in a process of its own, with the package from ``folder``."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    # Packages are found as ever, but without site's .pth files: an editable install would find the
+    # library of the checkout beside a package that has none.
+    environment["PYTHONPATH"] = os.pathsep.join([str(folder), sysconfig.get_path("purelib")])
+    command = [sys.executable]
+    if folder != PACKAGE.parent:
+        # The finder of an editable install would find the library of the checkout, so the site
+        # packages are searched without what their .pth files add.
+        site_packages = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+        environment["PYTHONPATH"] = os.pathsep.join([str(folder), *site_packages])
+        command.append("-S")
     for name in ("OVERTURN_FAST_BACKEND", "OVERTURN_FAST_SHA256"):
         environment.pop(name, None)
     for name, value in variables.items():
@@ -40,7 +51,7 @@ def run(
         else:
             environment[name] = value
     return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
+        [*command, "-c", textwrap.dedent(code)],
         cwd=folder,  # the first place where -c looks for modules
         env=environment,
         capture_output=True,

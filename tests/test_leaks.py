@@ -12,7 +12,7 @@ import subprocess
 import sys
 import textwrap
 from collections import OrderedDict, UserDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -212,6 +212,15 @@ def check_for_leaks(engine: ModuleType, run_once: Callable[[], None]) -> None:
 cpython_only = pytest.mark.skipif(
     sys.implementation.name != "cpython", reason="counts references as CPython does"
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _frozen() -> Iterator[None]:
+    """Keep what is there before these tests out of the collections that they ask for."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @cpython_only

@@ -269,10 +269,19 @@ static size_t shared_length(const ovt_member *members, const sort_item *items, s
     return shared;
 }
 
+/* The prefix of what a key has from `offset` on. */
+static inline uint64_t prefix_at(const ovt_member *member, size_t offset) {
+    const size_t left = member->length - offset;
+    if (left >= PREFIX_BYTES || member->length < PREFIX_BYTES) {
+        return ovt_key_prefix(member->text + offset, left);
+    }
+    const uint64_t last = ovt_load_be64(member->text + member->length - PREFIX_BYTES);
+    return left == 0 ? 0 : last << (8 * (PREFIX_BYTES - left));
+}
+
 static void set_prefixes(const ovt_member *members, sort_item *items, size_t count, size_t offset) {
     for (size_t i = 0; i < count; i++) {
-        const ovt_member *const member = &members[items[i].index];
-        items[i].prefix = ovt_key_prefix(member->text + offset, member->length - offset);
+        items[i].prefix = prefix_at(&members[items[i].index], offset);
     }
 }
 

@@ -215,24 +215,29 @@ enum {
     FEW_NAMES = 16, /* compared one by one with each key; more go through a dict in Python */
 };
 
-/* The storage of an exact list or tuple of exact str objects, NULL for anything else. */
-static PyObject *const *plain_names(PyObject *names, Py_ssize_t *count) {
-#ifdef Py_GIL_DISABLED
-    const bool is_plain = PyTuple_CheckExact(names); /* a list may change under another thread */
-#else
-    const bool is_plain = PyTuple_CheckExact(names) || PyList_CheckExact(names);
-#endif
-    if (!is_plain) {
-        return NULL;
+/* The declared keys as a tuple: of a tuple or list as they stand, of anything else through
+ * _selection.key_names. A new reference. */
+static PyObject *declared_names(const module_state *state, PyObject *names,
+                                argument_name parameter) {
+    if (names == NULL || names == Py_None) {
+        return PyTuple_New(0);
     }
-    *count = PySequence_Fast_GET_SIZE(names);
-    PyObject *const *items = PySequence_Fast_ITEMS(names);
-    for (Py_ssize_t i = 0; i < *count; i++) {
-        if (!PyUnicode_CheckExact(items[i])) {
-            return NULL;
+    if (PyTuple_CheckExact(names)) {
+        return Py_NewRef(names);
+    }
+    if (PyList_CheckExact(names)) {
+        return PyList_AsTuple(names);
+    }
+    return PyObject_CallFunction(state->key_names, "Os", names, argument_names[parameter]);
+}
+
+static bool are_few_exact_str(PyObject *names) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        if (!PyUnicode_CheckExact(PyTuple_GET_ITEM(names, i))) {
+            return false;
         }
     }
-    return *count <= FEW_NAMES ? items : NULL;
+    return PyTuple_GET_SIZE(names) <= FEW_NAMES;
 }
 
 /* Whether finding an exact str in a dict compares with nothing but built-in types. */
@@ -248,31 +253,47 @@ static bool has_plain_keys(PyObject *dict) {
     return true;
 }
 
-/* Decides which arguments count. Either *selection is filled and *selected is `args`, or
- * *selected is what Python's select_args gives. A new reference; NULL with an exception set. */
-static PyObject *select_from(const module_state *state, PyObject *args, PyObject *match_on,
-                             PyObject *ignore_args, ovt_selection *selection) {
-    const bool has_match = match_on != NULL && match_on != Py_None;
-    const bool has_ignore = ignore_args != NULL && ignore_args != Py_None;
-    if (!has_match && !has_ignore) {
-        return Py_NewRef(args);
+/* The arguments that count: either all of `args`, or those of it that `selection` names. */
+typedef struct {
+    PyObject *args;
+    PyObject *names; /* what `selection` points into, or NULL */
+    ovt_selection selection;
+} selected_args;
+
+static void release_selected(selected_args *selected) {
+    Py_CLEAR(selected->args);
+    Py_CLEAR(selected->names);
+}
+
+static bool select_declared(const module_state *state, PyObject *args, PyObject *kept,
+                            PyObject *dropped, selected_args *selected) {
+    const bool keeps = PyTuple_GET_SIZE(kept) != 0;
+    PyObject *const names = keeps ? kept : dropped;
+    if (PyTuple_GET_SIZE(names) == 0) {
+        selected->args = Py_NewRef(args);
+    } else if (PyDict_CheckExact(args) && are_few_exact_str(names) && has_plain_keys(args)) {
+        selected->args = Py_NewRef(args);
+        selected->names = Py_NewRef(names);
+        selected->selection =
+            (ovt_selection){((PyTupleObject *)names)->ob_item, PyTuple_GET_SIZE(names), !keeps};
+    } else {
+        selected->args =
+            PyObject_CallFunctionObjArgs(state->select_args, args, kept, dropped, NULL);
     }
-    Py_ssize_t match_count = 0, ignore_count = 0;
-    PyObject *const *kept = has_match ? plain_names(match_on, &match_count) : NULL;
-    PyObject *const *dropped = has_ignore ? plain_names(ignore_args, &ignore_count) : NULL;
-    const bool is_plain = (!has_match || kept != NULL) && (!has_ignore || dropped != NULL);
-    if (is_plain && match_count == 0 && ignore_count == 0) {
-        return Py_NewRef(args);
-    }
-    if (is_plain && PyDict_CheckExact(args) && has_plain_keys(args)) {
-        *selection = match_count != 0 ? (ovt_selection){kept, match_count, false}
-                                      : (ovt_selection){dropped, ignore_count, true};
-        return Py_NewRef(args);
-    }
-    PyObject *selected =
-        PyObject_CallFunctionObjArgs(state->select_args, args, has_match ? match_on : Py_None,
-                                     has_ignore ? ignore_args : Py_None, NULL);
-    return selected;
+    return selected->args != NULL;
+}
+
+/* Decides which arguments count; false with an exception set. */
+static bool select_from(const module_state *state, PyObject *args, PyObject *match_on,
+                        PyObject *ignore_args, selected_args *selected) {
+    *selected = (selected_args){0};
+    PyObject *kept = declared_names(state, match_on, NAME_MATCH_ON);
+    PyObject *dropped = kept == NULL ? NULL : declared_names(state, ignore_args, NAME_IGNORE_ARGS);
+    const bool is_selected =
+        dropped != NULL && select_declared(state, args, kept, dropped, selected);
+    Py_XDECREF(kept);
+    Py_XDECREF(dropped);
+    return is_selected;
 }
 
 /* ---- the work
@@ -302,9 +323,9 @@ static PyObject *canonical_str(PyObject *value, const ovt_walk_options *options)
     return text;
 }
 
-/* The hexadecimal digest of `prefix` and the canonical text of `value`. */
-static PyObject *digest_str(const char *prefix, size_t prefix_size, PyObject *value,
-                            const ovt_selection *selection, const ovt_walk_options *options) {
+/* The hexadecimal digest of `prefix` and the canonical text of what is selected. */
+static PyObject *digest_str(const char *prefix, size_t prefix_size, const selected_args *selected,
+                            const ovt_walk_options *options) {
     char storage[STACK_BUFFER];
     ovt_sha256 hash;
     ovt_buffer out;
@@ -312,7 +333,7 @@ static PyObject *digest_str(const char *prefix, size_t prefix_size, PyObject *va
     PyObject *text = NULL;
     if (!ovt_buffer_append(&out, prefix, prefix_size)) {
         PyErr_NoMemory();
-    } else if (ovt_walk(&out, value, selection, options) == 0) {
+    } else if (ovt_walk(&out, selected->args, &selected->selection, options) == 0) {
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
         ovt_buffer_finish_hash(&out, digest);
         text = hex_of(digest);
@@ -361,17 +382,15 @@ static PyObject *fingerprint_of(const module_state *state, PyObject *kind, PyObj
         return NULL;
     }
     PyObject *exact_name_text = exact_name(state, name);
-    PyObject *digest = NULL, *selected = NULL;
-    ovt_selection selection = {0};
+    PyObject *digest = NULL;
+    selected_args selected;
     char storage[256];
     ovt_buffer prefix;
     ovt_buffer_init(&prefix, storage, sizeof storage, NULL);
-    if (exact_name_text != NULL && write_prefix(&prefix, exact_kind_text, exact_name_text)) {
-        selected = select_from(state, args, match_on, ignore_args, &selection);
-    }
-    if (selected != NULL) {
-        digest = digest_str(prefix.data, ovt_buffer_length(&prefix), selected, &selection, options);
-        Py_DECREF(selected);
+    if (exact_name_text != NULL && write_prefix(&prefix, exact_kind_text, exact_name_text) &&
+        select_from(state, args, match_on, ignore_args, &selected)) {
+        digest = digest_str(prefix.data, ovt_buffer_length(&prefix), &selected, options);
+        release_selected(&selected);
     }
     ovt_buffer_release(&prefix);
     Py_XDECREF(exact_name_text);
@@ -407,7 +426,8 @@ static PyObject *hash_json(PyObject *module, PyObject *const *args, Py_ssize_t n
         !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
         return NULL;
     }
-    return digest_str(NULL, 0, given[0], NULL, &options);
+    const selected_args whole = {.args = given[0]};
+    return digest_str(NULL, 0, &whole, &options);
 }
 
 static PyObject *fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
@@ -571,16 +591,14 @@ static PyObject *fingerprinter_call(PyObject *callable, PyObject *const *args, s
     if (!read_arguments(state, &takes, args, PyVectorcall_NARGS(nargsf), keywords, given)) {
         return NULL;
     }
-    ovt_selection selection = {0};
-    PyObject *selected =
-        select_from(state, given[0], self->match_on, self->ignore_args, &selection);
-    if (selected == NULL) {
+    selected_args selected;
+    if (!select_from(state, given[0], self->match_on, self->ignore_args, &selected)) {
         return NULL;
     }
     PyObject *digest =
         digest_str(PyBytes_AS_STRING(self->prefix), (size_t)PyBytes_GET_SIZE(self->prefix),
-                   selected, &selection, &self->options);
-    Py_DECREF(selected);
+                   &selected, &self->options);
+    release_selected(&selected);
     return digest;
 }
 
@@ -625,13 +643,6 @@ static PyObject *fingerprinter_prefix(const fingerprinter *self) {
     }
     ovt_buffer_release(&out);
     return prefix;
-}
-
-/* A tuple of the declared keys, checked as everywhere. */
-static PyObject *declared_names(const module_state *state, PyObject *names,
-                                argument_name parameter) {
-    return PyObject_CallFunction(state->key_names, "Os", names != NULL ? names : Py_None,
-                                 argument_names[parameter]);
 }
 
 static int fingerprinter_fill(fingerprinter *self, const module_state *state,

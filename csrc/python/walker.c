@@ -53,6 +53,7 @@ typedef struct {
     ovt_buffer *out;
     const ovt_walk_options *options;
     const ovt_profile *profile;
+    bool trims; /* as the profile says */
 
     /* Whether every reference held here is a strong one. Free-threaded Pythons start that way. */
     bool is_strong;
@@ -143,6 +144,17 @@ static inline void drop_current(walk *w) {
     }
     w->source = NULL;
     w->value = NULL;
+}
+
+/* Counts in the members up to `end`, which have been filled in. */
+static inline void hold_members(walk *w, size_t end) {
+    if (w->is_strong) {
+        for (size_t i = w->member_count; i < end; i++) {
+            Py_INCREF((PyObject *)w->members[i].key);
+            Py_INCREF((PyObject *)w->members[i].value);
+        }
+    }
+    w->member_count = end;
 }
 
 static void drop_members(walk *w, size_t first) {
@@ -256,10 +268,12 @@ static bool push_mark(walk *w, size_t mark) {
 }
 
 /* The member of an open object that comes at a position, counted like the members. */
+static inline uint32_t index_at(const walk *w, const frame *open, size_t position) {
+    return open->layout != NULL ? open->layout->order[position - open->first] : w->order[position];
+}
+
 static inline const ovt_member *member_at(const walk *w, const frame *open, size_t position) {
-    const uint32_t index =
-        open->layout != NULL ? open->layout->order[position - open->first] : w->order[position];
-    return &w->members[open->first + index];
+    return &w->members[open->first + index_at(w, open, position)];
 }
 
 /* ---- errors ------------------------------------------------------------------------------ */
@@ -660,19 +674,6 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
     return take_key_text(w, member, text.data, ovt_buffer_length(&text));
 }
 
-/* Adds one member, of which the text is not yet known; room for it was made before. */
-static inline void add_member(walk *w, PyObject *key, PyObject *value) {
-    ovt_member *member = &w->members[w->member_count++];
-    member->key = key;
-    member->value = value;
-    __builtin_prefetch(key);
-    __builtin_prefetch(value); /* its type is read soon, in another order */
-    if (w->is_strong) {
-        Py_INCREF(key);
-        Py_INCREF(value);
-    }
-}
-
 /* Whether a key takes part. Only an exact str can be one of the names. */
 static bool is_selected(const ovt_selection *selection, PyObject *key) {
     if (!PyUnicode_CheckExact(key)) {
@@ -688,28 +689,40 @@ static bool is_selected(const ovt_selection *selection, PyObject *key) {
     return selection->drops;
 }
 
+/* The two functions that follow add members of which only key and value are known. */
+
 static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *selection) {
-    if (!reserve_members(w, (size_t)PyDict_GET_SIZE(dict))) {
+    Py_ssize_t left = PyDict_GET_SIZE(dict);
+    if (!reserve_members(w, (size_t)left)) {
         return false;
     }
+    ovt_member *member = w->members + w->member_count;
     PyObject *key, *value;
     Py_ssize_t position = 0;
-    while (PyDict_Next(dict, &position, &key, &value)) {
-        if (selection == NULL || is_selected(selection, key)) {
-            add_member(w, key, value);
+    for (; left > 0 && PyDict_Next(dict, &position, &key, &value); left--) {
+        if (OVT_LIKELY(selection == NULL) || is_selected(selection, key)) {
+            member->key = key;
+            member->value = value;
+            __builtin_prefetch(value); /* its type is read soon, in another order */
+            member++;
         }
     }
+    hold_members(w, (size_t)(member - w->members));
     return true;
 }
 
 static bool add_members_of_pairs(walk *w, PyObject *pairs) {
-    if (!reserve_members(w, (size_t)PyList_GET_SIZE(pairs))) {
+    const size_t count = (size_t)PyList_GET_SIZE(pairs);
+    if (!reserve_members(w, count)) {
         return false;
     }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
-        PyObject *pair = PyList_GET_ITEM(pairs, i);
-        add_member(w, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1));
+    for (size_t i = 0; i < count; i++) {
+        PyObject *pair = PyList_GET_ITEM(pairs, (Py_ssize_t)i);
+        ovt_member *member = &w->members[w->member_count + i];
+        member->key = PyTuple_GET_ITEM(pair, 0);
+        member->value = PyTuple_GET_ITEM(pair, 1);
     }
+    hold_members(w, w->member_count + count);
     return true;
 }
 
@@ -915,9 +928,9 @@ static inline outcome close_container(walk *w) {
 /* ---- scalars ------------------------------------------------------------------------------ */
 
 enum {
-    SCALAR_ROOM = 64,   /* for a comma and any value but a str */
-    SHORT_TEXT = 1024,  /* a str or key of so many bytes is written in one go */
-    PREFETCH_AHEAD = 8, /* members: those of a large object lie all over the memory */
+    SCALAR_ROOM = 64,    /* for a comma and any value but a str */
+    SHORT_TEXT = 1024,   /* a str or key of so many bytes is written in one go */
+    PREFETCH_AHEAD = 16, /* members */
 };
 
 /* The functions below keep the end of the output in a variable, `end`, and hand it on: through
@@ -956,12 +969,12 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
     return w->out->end;
 }
 
-static inline char *put_str(walk *w, PyObject *value, char *end, ovt_status *status) {
+OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status *status) {
     if (OVT_LIKELY(PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value))) {
         const uint8_t *bytes = (const uint8_t *)(((PyASCIIObject *)value) + 1);
         const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
-        const bool may_trim = w->profile->trim_strings && length != 0 &&
-                              (bytes[0] <= ' ' || bytes[length - 1] <= ' ');
+        const bool may_trim =
+            w->trims && length != 0 && (bytes[0] <= ' ' || bytes[length - 1] <= ' ');
         if (OVT_LIKELY(length <= SHORT_TEXT && !may_trim)) {
             end = make_room(w->out, end, length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK);
             if (OVT_UNLIKELY(end == NULL)) {
@@ -986,8 +999,8 @@ static OVT_NEVER_INLINE char *put_other_int(walk *w, PyObject *value, char *end,
 
 /* Writes a value that is no container at `end`, where there is SCALAR_ROOM; returns the new end.
  * *status changes only when something is wrong. */
-static inline char *put_scalar(walk *w, value_kind kind, PyObject *value, char *end,
-                               ovt_status *status) {
+OVT_ALWAYS_INLINE char *put_scalar(walk *w, value_kind kind, PyObject *value, char *end,
+                                   ovt_status *status) {
     switch (kind) {
     case KIND_STR:
         return put_str(w, value, end, status);
@@ -1041,14 +1054,13 @@ static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) 
 }
 
 /* A key in quotes and a colon, and SCALAR_ROOM after it; NULL when memory runs out. */
-static inline char *put_key(walk *w, const frame *top, const ovt_member *member, char *end) {
+static inline char *put_key(walk *w, const frame *top, uint32_t index, char *end) {
     const ovt_key_layout *layout = top->layout;
     if (layout != NULL) {
-        const size_t index = (size_t)(member - (w->members + top->first));
         memcpy(end, layout->quoted[index], OVT_LAYOUT_QUOTED);
         return end + layout->sizes[index];
     }
-    return put_fresh_key(w, member, end);
+    return put_fresh_key(w, &w->members[top->first + index], end);
 }
 
 /* ---- the walk ----------------------------------------------------------------------------- */
@@ -1074,8 +1086,8 @@ static OVT_NEVER_INLINE outcome convert(walk *w, PyObject **value, value_kind *k
 }
 
 /* Writes a value at `end`, or opens it if it is a container. */
-static inline outcome write_value(walk *w, value_kind kind, PyObject *value, char *end,
-                                  const ovt_selection *selection) {
+OVT_ALWAYS_INLINE outcome write_value(walk *w, value_kind kind, PyObject *value, char *end,
+                                      const ovt_selection *selection) {
     if (kind > KIND_NONE && kind != KIND_DROPPED) {
         w->out->end = end;
         if (w->value == NULL) {
@@ -1088,18 +1100,23 @@ static inline outcome write_value(walk *w, value_kind kind, PyObject *value, cha
     return OVT_LIKELY(status == OVT_OK) ? DONE : fail(w, status, value);
 }
 
+/* The members of a large object lie all over the memory: ask for one that comes soon. */
+static OVT_NEVER_INLINE void prefetch_member(const walk *w, const frame *top) {
+    const ovt_member *later = member_at(w, top, top->next + PREFETCH_AHEAD);
+    __builtin_prefetch(later->text);
+    __builtin_prefetch(later->value);
+}
+
 /* Writes the members of the innermost container, an object, until one is itself a container, which
  * is then open, or until there are no more. */
 static outcome walk_members(walk *w, frame *top) {
     const size_t depth = w->depth;
     while (top->next != top->end) {
-        if (top->end - top->next > PREFETCH_AHEAD) {
-            const ovt_member *later = member_at(w, top, top->next + PREFETCH_AHEAD);
-            __builtin_prefetch(later->text);
-            __builtin_prefetch(later->value);
+        if (OVT_UNLIKELY(top->end - top->next > PREFETCH_AHEAD)) {
+            prefetch_member(w, top);
         }
-        const ovt_member *member = member_at(w, top, top->next++);
-        PyObject *value = member->value;
+        const uint32_t index = index_at(w, top, top->next++);
+        PyObject *value = w->members[top->first + index].value;
         value_kind kind = kind_of(w, value);
         if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {
             return FAILED;
@@ -1110,7 +1127,7 @@ static outcome walk_members(walk *w, frame *top) {
                 return no_memory();
             }
             *end = ',';
-            end = put_key(w, top, member, end + !top->is_first);
+            end = put_key(w, top, index, end + !top->is_first);
             if (OVT_UNLIKELY(end == NULL)) {
                 return no_memory();
             }
@@ -1278,6 +1295,7 @@ int ovt_walk(ovt_buffer *out, PyObject *value, const ovt_selection *selection,
     w.out = out;
     w.options = options;
     w.profile = options->profile;
+    w.trims = options->profile->trim_strings;
     w.is_strong = IS_FREE_THREADED;
     w.source = NULL;
     w.value = NULL;
