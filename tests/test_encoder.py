@@ -306,6 +306,26 @@ def test_a_hook_that_nests_ever_new_values_ends_at_the_limit(engine: ModuleType)
             engine.canonical_json(Opaque(), encoder=wrap)
 
 
+def test_a_hook_without_end_inside_a_cycle_ends_alike_on_both_engines(
+    native: ModuleType, pure: ModuleType
+) -> None:
+    def outcome(engine: ModuleType) -> tuple[str, str]:
+        cycle: list[Any] = [Opaque(), [[]]]
+        cycle[1][0].append(cycle)
+        calls = 0
+
+        def end_once(_: object) -> object:
+            nonlocal calls
+            calls += 1
+            return "once" if calls == 1 else Opaque()
+
+        with pytest.raises(CanonicalizationError) as raised:
+            engine.canonical_json(cycle, encoder=end_once, max_depth=50)
+        return type(raised.value).__name__, str(raised.value)
+
+    assert outcome(native) == outcome(pure)
+
+
 def test_a_long_chain_of_conversions_within_the_limit_is_followed(engine: ModuleType) -> None:
     value: Any = "end"
     for _ in range(9_999):

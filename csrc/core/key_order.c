@@ -114,9 +114,8 @@ static bool orders_can_differ(const ovt_member *members, size_t count) {
 
 /* How items with equal prefixes compare. */
 typedef enum {
-    BY_PREFIX, /* not at all: they keep their order */
-    BY_KEY,    /* by the whole keys */
-    BY_UNITS,  /* by the whole keys in UTF-16; all prefixes are then 0 */
+    BY_KEY,   /* by the whole keys */
+    BY_UNITS, /* by the whole keys in UTF-16; all prefixes are then 0 */
 } tie_breaker;
 
 static inline bool comes_before(const ovt_member *members, tie_breaker ties, sort_item a,
@@ -126,8 +125,6 @@ static inline bool comes_before(const ovt_member *members, tie_breaker ties, sor
     }
     const ovt_member *left = &members[a.index], *right = &members[b.index];
     switch (ties) {
-    case BY_PREFIX:
-        return false;
     case BY_KEY:
         return compare_code_points(left, right) < 0;
     default:
@@ -166,6 +163,60 @@ static void merge_sort(const ovt_member *members, tie_breaker ties, sort_item *i
                     (right < end && comes_before(members, ties, from[right], from[left]));
                 to[i] = take_right ? from[right++] : from[left++];
             }
+        }
+        sort_item *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != items) {
+        memcpy(items, from, count * sizeof *items);
+    }
+}
+
+/* ---- sorting by prefix alone, without branches to guess ---------------------------------- */
+
+/* At most VERY_FEW items: each goes where the number of smaller ones says. Stable. */
+static inline void rank_items(const sort_item *from, sort_item *to, size_t count) {
+    uint32_t ranks[VERY_FEW];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t rank = 0;
+        for (size_t j = 0; j < i; j++) {
+            const uint32_t stays_before = from[j].prefix <= from[i].prefix;
+            rank += stays_before;
+            ranks[j] += 1 - stays_before;
+        }
+        ranks[i] = rank;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[ranks[i]] = from[i];
+    }
+}
+
+/* Merges two sorted runs that follow each other. Stable. */
+static inline void merge_runs(const sort_item *from, sort_item *to, size_t middle, size_t count) {
+    size_t left = 0, right = middle, i = 0;
+    while (left < middle && right < count) {
+        const size_t takes_right = from[right].prefix < from[left].prefix;
+        to[i++] = from[takes_right ? right : left];
+        right += takes_right;
+        left += 1 - takes_right;
+    }
+    memcpy(to + i, from + left, (middle - left) * sizeof *to);
+    memcpy(to + i + (middle - left), from + right, (count - right) * sizeof *to);
+}
+
+/* Bottom-up from ranked runs of VERY_FEW. Stable. */
+static void sort_by_prefix(sort_item *items, sort_item *scratch, size_t count) {
+    sort_item *from = scratch, *to = items;
+    for (size_t start = 0; start < count; start += VERY_FEW) {
+        const size_t left = count - start;
+        rank_items(items + start, scratch + start, left < VERY_FEW ? left : VERY_FEW);
+    }
+    for (size_t width = VERY_FEW; width < count; width *= 2) {
+        for (size_t start = 0; start < count; start += 2 * width) {
+            const size_t left = count - start;
+            merge_runs(from + start, to + start, left < width ? left : width,
+                       left < 2 * width ? left : 2 * width);
         }
         sort_item *const swap = from;
         from = to;
@@ -307,7 +358,9 @@ static bool all_reach(const ovt_member *members, const sort_item *items, size_t 
 static size_t sort_some(const ovt_member *members, sort_item *all, sort_item *scratch, open_run run,
                         open_run *stack) {
     sort_item *const items = all + run.start;
-    merge_sort(members, BY_PREFIX, items, scratch, run.count);
+    if (run_end(items, 0, run.count, UINT64_MAX) != run.count) {
+        sort_by_prefix(items, scratch, run.count);
+    }
     const size_t next = run.offset + PREFIX_BYTES;
     size_t pushed = 0;
     for (size_t start = 0; start < run.count;) {

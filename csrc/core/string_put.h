@@ -19,7 +19,7 @@
 enum {
     OVT_LONGEST_ESCAPE = 6, /* \u001f */
     OVT_PUT_STEP = 16,      /* bytes looked at together */
-    OVT_PUT_SLACK = 32,     /* bytes that may be touched past the text: a step, and quotes */
+    OVT_PUT_SLACK = 48,     /* bytes that may be touched past the text: two steps, and quotes */
 };
 
 /* Writes the escape of a control character, a quote or a backslash; returns the end of it. */
@@ -132,6 +132,20 @@ static inline unsigned ovt_first_mark(uint64_t marks) {
 #endif
 }
 
+/* Whether two blocks hold nothing to escape. */
+static inline bool ovt_are_plain(ovt_block a, ovt_block b) {
+#if OVT_X86_64
+    const __m128i lower = _mm_min_epu8(a, b);
+    const __m128i controls = _mm_cmpeq_epi8(_mm_min_epu8(lower, _mm_set1_epi8(0x1F)), lower);
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+    const __m128i quotes = _mm_or_si128(_mm_cmpeq_epi8(a, quote), _mm_cmpeq_epi8(b, quote));
+    const __m128i slashes = _mm_or_si128(_mm_cmpeq_epi8(a, slash), _mm_cmpeq_epi8(b, slash));
+    return _mm_movemask_epi8(_mm_or_si128(controls, _mm_or_si128(quotes, slashes))) == 0;
+#else
+    return ovt_escape_marks(a) == 0 && ovt_escape_marks(b) == 0;
+#endif
+}
+
 static inline char *ovt_put_bytes_singly(char *out, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (OVT_UNLIKELY(ovt_needs_escape(bytes[i]))) {
@@ -188,6 +202,17 @@ OVT_ALWAYS_INLINE char *ovt_put_bytes(char *out, const uint8_t *bytes, size_t co
     const uint8_t *const last_step = bytes + count - OVT_PUT_STEP;
     bool is_plain = true;
     while (bytes <= last_step) {
+        if (last_step - bytes >= OVT_PUT_STEP) {
+            const ovt_block first = ovt_block_load(bytes);
+            const ovt_block second = ovt_block_load(bytes + OVT_PUT_STEP);
+            ovt_block_store(out, first);
+            ovt_block_store(out + OVT_PUT_STEP, second);
+            if (OVT_LIKELY(ovt_are_plain(first, second))) {
+                out += 2 * OVT_PUT_STEP;
+                bytes += 2 * OVT_PUT_STEP;
+                continue;
+            }
+        }
         const ovt_block block = ovt_block_load(bytes);
         ovt_block_store(out, block);
         const uint64_t marks = ovt_escape_marks(block);

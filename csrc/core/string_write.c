@@ -185,22 +185,12 @@ static OVT_NEVER_INLINE char *put_surrogate(char *out, const ovt_profile *profil
     return put_hex_escape(out, unit);
 }
 
-/* Writes the unit at *index, or the pair that begins there; NULL if the profile has no text. */
-OVT_ALWAYS_INLINE char *put_unit(char *out, const ovt_profile *profile, ovt_text text,
-                                 size_t *index, int width) {
-    const uint32_t unit = unit_at(text.data, *index, width);
-    if (width > 1 && OVT_UNLIKELY(is_surrogate(unit))) {
-        return put_surrogate(out, profile, text, index);
-    }
-    *index += 1;
-    if (unit >= 0x80) {
-        return put_multibyte(out, unit);
-    }
-    if (OVT_UNLIKELY(ovt_needs_escape(unit))) {
-        return ovt_put_escape(out, (uint8_t)unit);
-    }
-    *out = (char)unit;
-    return out + 1;
+/* Copies the plain ASCII units from `index` on; returns how many of the next sixteen are. */
+OVT_ALWAYS_INLINE size_t copy_plain_units(char *out, const void *data, size_t index, int width) {
+    const ovt_block block = narrowed_units(data, index, width);
+    const uint64_t marks = ovt_special_marks(block);
+    ovt_block_store(out, block);
+    return marks == 0 ? OVT_PUT_STEP : ovt_first_mark(marks);
 }
 
 /* Writes the units from *index up to `piece_end`; may take one more to complete a pair. */
@@ -209,55 +199,69 @@ OVT_ALWAYS_INLINE ovt_status put_units(ovt_buffer *buffer, const ovt_profile *pr
     char *out = buffer->end;
     size_t i = *index;
     while (i < piece_end) {
-        if (piece_end - i >= OVT_PUT_STEP) {
-            const ovt_block block = narrowed_units(text.data, i, width);
-            const uint64_t marks = ovt_special_marks(block);
-            const size_t plain = marks == 0 ? OVT_PUT_STEP : ovt_first_mark(marks);
-            ovt_block_store(out, block);
-            out += plain;
-            i += plain;
-            if (plain == OVT_PUT_STEP) {
-                continue;
+        const uint32_t unit = unit_at(text.data, i, width);
+        if (unit >= 0x80) {
+            if (width > 1 && OVT_UNLIKELY(is_surrogate(unit))) {
+                out = put_surrogate(out, profile, text, &i);
+                if (out == NULL) {
+                    return OVT_SURROGATE;
+                }
+            } else {
+                out = put_multibyte(out, unit);
+                i++;
             }
+        } else if (piece_end - i >= OVT_PUT_STEP && !ovt_needs_escape(unit)) {
+            size_t plain;
+            do {
+                plain = copy_plain_units(out, text.data, i, width);
+                out += plain;
+                i += plain;
+            } while (plain == OVT_PUT_STEP && piece_end - i >= OVT_PUT_STEP);
+        } else if (OVT_UNLIKELY(ovt_needs_escape(unit))) {
+            out = ovt_put_escape(out, (uint8_t)unit);
+            i++;
+        } else {
+            *out++ = (char)unit;
+            i++;
         }
-        /* One unit, and as many after it as are not ASCII: they seldom come alone. */
-        do {
-            out = put_unit(out, profile, text, &i, width);
-            if (OVT_UNLIKELY(out == NULL)) {
-                return OVT_SURROGATE;
-            }
-        } while (i < piece_end && unit_at(text.data, i, width) >= 0x80);
     }
     buffer->end = out;
     *index = i;
     return OVT_OK;
 }
 
+/* The same for the width that the text has; room was made before. */
+static inline ovt_status put_piece(ovt_buffer *out, const ovt_profile *profile, ovt_text text,
+                                   size_t *index, size_t piece_end) {
+    switch (text.width) {
+    case 1:
+        return put_units(out, profile, text, index, piece_end, 1);
+    case 2:
+        return put_units(out, profile, text, index, piece_end, 2);
+    default:
+        return put_units(out, profile, text, index, piece_end, 4);
+    }
+}
+
 static ovt_status write_quoted_units(ovt_buffer *out, const ovt_profile *profile, ovt_text text) {
-    if (!reserve_piece(out, 0)) {
+    size_t index = 0, piece_end = text.length < PIECE ? text.length : PIECE;
+    if (!reserve_piece(out, piece_end)) {
         return OVT_NO_MEMORY;
     }
     ovt_buffer_put(out, '"');
-    for (size_t index = 0; index < text.length;) {
-        const size_t left = text.length - index;
-        const size_t piece_end = index + (left < PIECE ? left : PIECE);
-        if (!reserve_piece(out, piece_end - index)) {
-            return OVT_NO_MEMORY;
-        }
-        ovt_status status;
-        if (text.width == 1) {
-            status = put_units(out, profile, text, &index, piece_end, 1);
-        } else if (text.width == 2) {
-            status = put_units(out, profile, text, &index, piece_end, 2);
-        } else {
-            status = put_units(out, profile, text, &index, piece_end, 4);
-        }
+    for (;;) {
+        const ovt_status status = put_piece(out, profile, text, &index, piece_end);
         if (status != OVT_OK) {
             return status;
         }
-    }
-    if (!reserve_piece(out, 0)) {
-        return OVT_NO_MEMORY;
+        if (index == text.length) {
+            break;
+        }
+        const size_t left = text.length - index;
+        piece_end = index + (left < PIECE ? left : PIECE);
+        if (!reserve_piece(out, piece_end - index)) {
+            return OVT_NO_MEMORY;
+        }
     }
     ovt_buffer_put(out, '"');
     return OVT_OK;
