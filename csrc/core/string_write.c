@@ -324,10 +324,6 @@ static ovt_text trimmed(ovt_text text) {
 /* ---- the unit's functions ----------------------------------------------------------------------
  */
 
-ovt_status ovt_write_utf8_string(ovt_buffer *out, const char *utf8, size_t length) {
-    return write_quoted_bytes(out, (const uint8_t *)utf8, length, 0);
-}
-
 bool ovt_needs_trimming(ovt_text text) {
     return may_need_trimming(text);
 }

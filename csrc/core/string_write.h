@@ -25,9 +25,6 @@ ovt_status ovt_write_string(ovt_buffer *out, const ovt_profile *profile, ovt_tex
 /* Whether trimming would change a text. */
 bool ovt_needs_trimming(ovt_text text);
 
-/* A string value of which the UTF-8 is at hand, in quotes; it is valid and is not trimmed. */
-ovt_status ovt_write_utf8_string(ovt_buffer *out, const char *utf8, size_t length);
-
 /* A key in quotes and the colon after it. `text` is UTF-8; where `has_surrogates` is set, lone
  * surrogates stand in it as three bytes (WTF-8). */
 ovt_status ovt_write_key(ovt_buffer *out, const char *text, size_t length, bool has_surrogates);

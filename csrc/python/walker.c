@@ -632,22 +632,16 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
             set_key_text(member, text.data, text.length);
             return DONE;
         }
-        size_t cached_length;
-        const char *cached = ovt_cached_utf8(key, &cached_length);
-        if (cached != NULL) {
-            set_key_text(member, cached, cached_length);
-            return DONE;
-        }
         if (ovt_has_surrogates(text)) {
             *may_collide = true;
             return text_of_surrogate_key(w, key, text, member);
         }
-        Py_ssize_t length;
-        const char *utf8 = PyUnicode_AsUTF8AndSize(key, &length);
+        size_t length;
+        const char *utf8 = ovt_utf8_of(key, &length);
         if (utf8 == NULL) {
             return FAILED;
         }
-        set_key_text(member, utf8, (size_t)length);
+        set_key_text(member, utf8, length);
         return DONE;
     }
     *may_collide = true;
@@ -752,6 +746,12 @@ static outcome read_keys(walk *w, size_t first, bool *may_collide) {
             member->text = (const char *)(((PyASCIIObject *)key) + 1);
             member->length = (size_t)PyUnicode_GET_LENGTH(key);
             member->prefix = ovt_key_prefix_with_header(member->text, member->length);
+            continue;
+        }
+        size_t length;
+        const char *utf8 = PyUnicode_CheckExact(key) ? ovt_cached_utf8(key, &length) : NULL;
+        if (utf8 != NULL) {
+            set_key_text(member, utf8, length);
         } else if (text_of_other_key(w, member, may_collide) == FAILED) {
             return FAILED;
         }
@@ -950,6 +950,34 @@ static inline char *put_text(char *end, const char *text, size_t length) {
     return end + length;
 }
 
+/* Bytes in quotes; `has_header` as for ovt_put_bytes. NULL when memory runs out. */
+OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes, size_t length,
+                                   bool has_header) {
+    end = make_room(out, end, length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK);
+    if (OVT_LIKELY(end != NULL)) {
+        *end++ = '"';
+        end = ovt_put_bytes(end, bytes, length, has_header);
+        *end++ = '"';
+    }
+    return end;
+}
+
+/* The UTF-8 of a short non-ASCII str without surrogates, which CPython keeps with the str: names
+ * and labels come again. NULL for any other, or when memory runs out: there is another way. */
+static inline const char *short_utf8(PyObject *value, ovt_text text, size_t *length) {
+    if (text.is_ascii || text.length > SHORT_TEXT) {
+        return NULL;
+    }
+    const char *utf8 = ovt_cached_utf8(value, length);
+    if (OVT_UNLIKELY(utf8 == NULL) && !ovt_has_surrogates(text)) {
+        utf8 = ovt_utf8_of(value, length);
+        if (utf8 == NULL) {
+            PyErr_Clear();
+        }
+    }
+    return utf8;
+}
+
 /* A str that is no short ASCII one. */
 static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
                                             ovt_status *status) {
@@ -958,14 +986,15 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
         *status = OVT_NO_MEMORY;
         return end;
     }
-    w->out->end = end;
-    size_t utf8_length;
-    const char *utf8 = text.is_ascii ? NULL : ovt_cached_utf8(value, &utf8_length);
-    if (utf8 != NULL && !(w->profile->trim_strings && ovt_needs_trimming(text))) {
-        *status = ovt_write_utf8_string(w->out, utf8, utf8_length);
-    } else {
-        *status = ovt_write_string(w->out, w->profile, text);
+    size_t length;
+    const char *utf8 = short_utf8(value, text, &length);
+    if (utf8 != NULL && !(w->trims && ovt_needs_trimming(text))) {
+        end = put_quoted(w->out, end, utf8, length, false);
+        *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
+        return end != NULL ? end : w->out->end;
     }
+    w->out->end = end;
+    *status = ovt_write_string(w->out, w->profile, text);
     return w->out->end;
 }
 
@@ -976,14 +1005,11 @@ OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status 
         const bool may_trim =
             w->trims && length != 0 && (bytes[0] <= ' ' || bytes[length - 1] <= ' ');
         if (OVT_LIKELY(length <= SHORT_TEXT && !may_trim)) {
-            end = make_room(w->out, end, length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK);
+            end = put_quoted(w->out, end, bytes, length, true);
             if (OVT_UNLIKELY(end == NULL)) {
                 *status = OVT_NO_MEMORY;
                 return w->out->end;
             }
-            *end++ = '"';
-            end = ovt_put_bytes(end, bytes, length, true);
-            *end++ = '"';
             return end;
         }
     }

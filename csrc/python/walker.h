@@ -67,6 +67,15 @@ static inline bool ovt_read_str(PyObject *str, ovt_text *text) {
     return true;
 }
 
+/* The UTF-8 of a str without surrogates, kept with the str from then on; NULL with an exception
+ * set when memory runs out. */
+static inline const char *ovt_utf8_of(PyObject *str, size_t *length) {
+    Py_ssize_t size;
+    const char *utf8 = PyUnicode_AsUTF8AndSize(str, &size);
+    *length = (size_t)size;
+    return utf8;
+}
+
 /* The UTF-8 that a non-ASCII str keeps after somebody has asked for it, or NULL: nothing is made.
  * A str that has it holds no surrogates. */
 static inline const char *ovt_cached_utf8(PyObject *str, size_t *length) {
