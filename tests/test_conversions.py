@@ -18,6 +18,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import types
 import typing
 import unittest.mock
@@ -78,6 +79,23 @@ def test_a_datetime_is_utc_with_milliseconds_cut_and_naive_is_utc(
 ) -> None:
     assert engine.canonical_json(moment) == f'"{text}"'
     assert engine.canonical_json({"at": [moment]}) == f'{{"at":["{text}"]}}'
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the local zone cannot be set here")
+def test_the_local_time_zone_plays_no_part(
+    engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = [datetime.datetime(2026, 7, 2, 3), datetime.datetime(2026, 7, 2, 3, tzinfo=UTC)]
+    try:
+        for zone_name in ("UTC", "XXX-05:30", "EST5EDT"):
+            monkeypatch.setenv("TZ", zone_name)
+            time.tzset()
+            assert engine.canonical_json(moments) == (
+                '["2026-07-02T03:00:00.000Z","2026-07-02T03:00:00.000Z"]'
+            )
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_a_datetime_that_utc_cannot_express_is_an_error(engine: ModuleType, error_of: Any) -> None:
@@ -590,6 +608,20 @@ class NoSlots:
     __slots__ = ()
 
 
+class IteratedSlots:
+    __slots__ = iter(("x", "__own"))
+
+    def __init__(self) -> None:
+        self.x, self.__own = 1, 2
+
+
+class __:  # a name without letters leaves private names as they are
+    __slots__ = ("__own",)
+
+    def __init__(self) -> None:
+        self.__own = 1
+
+
 def test_other_objects_are_their_instance_attributes(engine: ModuleType) -> None:
     value = Attributes(b=1, _a=" x ", __c=None, d=print, e=Attributes())
     assert engine.canonical_json(value) == '{"_a":"x","b":1,"e":{}}'
@@ -605,6 +637,11 @@ def test_slots_are_instance_attributes(engine: ModuleType) -> None:
     both = WeakSlots()
     both.x, both.y = 1, 2  # type: ignore[attr-defined]
     assert engine.canonical_json(both) == '{"x":1,"y":2}'
+
+
+def test_slots_are_found_however_they_were_declared(engine: ModuleType) -> None:
+    assert engine.canonical_json(IteratedSlots()) == '{"_IteratedSlots__own":2,"x":1}'
+    assert engine.canonical_json(__()) == '{"__own":1}'
 
 
 def test_an_object_without_attributes_has_no_form(engine: ModuleType, error_of: Any) -> None:
