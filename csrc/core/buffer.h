@@ -55,7 +55,9 @@ static inline bool ovt_buffer_append(ovt_buffer *buffer, const char *bytes, size
     if (OVT_UNLIKELY(!ovt_buffer_reserve(buffer, count))) {
         return false;
     }
-    memcpy(buffer->end, bytes, count);
+    if (count != 0) { /* `bytes` may be NULL then */
+        memcpy(buffer->end, bytes, count);
+    }
     buffer->end += count;
     return true;
 }
