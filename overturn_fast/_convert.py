@@ -20,7 +20,6 @@ from collections import UserString
 from collections.abc import (
     Callable,
     ItemsView,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -279,13 +278,13 @@ def _declares_slots(cls: type) -> bool:
     return any("__slots__" in vars(base) for base in cls.__mro__)
 
 
-def _slot_names(cls: type) -> Iterable[str]:
-    """The attribute names behind a class's own ``__slots__``, private ones as they are stored."""
-    slots = vars(cls).get("__slots__", ())
-    for name in (slots,) if isinstance(slots, str) else slots:
-        if name in ("__dict__", "__weakref__"):
-            continue
-        if name.startswith("__") and not name.endswith("__"):
-            yield f"_{cls.__name__.lstrip('_')}{name}"
-        else:
-            yield name
+def _slot_names(cls: type) -> list[str]:
+    """The attributes behind a class's own ``__slots__``, private ones as they are stored."""
+    if "__slots__" not in vars(cls):
+        return []
+    # The descriptors rather than __slots__ itself, which may have been an iterator.
+    return [
+        name
+        for name, attribute in vars(cls).items()
+        if isinstance(attribute, types.MemberDescriptorType)
+    ]

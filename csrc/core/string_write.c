@@ -55,16 +55,22 @@ static inline char *put_word(char *out, uint64_t word, size_t count) {
     return out + count;
 }
 
-/* A code point from U+0080 up as UTF-8 (a surrogate as WTF-8); eight bytes may be touched. */
+/* A code point of the Basic Multilingual Plane from U+0080 up as UTF-8 (a surrogate as WTF-8), in
+ * two or three bytes without a branch: which of them it takes is seldom to be guessed. */
+static inline char *put_two_or_three(char *out, uint32_t code_point) {
+    const uint64_t last = code_point & 0x3F, middle = code_point >> 6 & 0x3F;
+    const uint64_t two = (0xC0 | code_point >> 6) | (0x80 | last) << 8;
+    const uint64_t three = (0xE0 | code_point >> 12) | (0x80 | middle) << 8 | (0x80 | last) << 16;
+    const uint64_t takes_three = code_point >= 0x800;
+    return put_word(out, two ^ ((two ^ three) & (0 - takes_three)), 2 + takes_three);
+}
+
+/* A code point from U+0080 up as UTF-8; eight bytes may be touched. */
 static inline char *put_multibyte(char *out, uint32_t code_point) {
+    if (OVT_LIKELY(code_point < 0x10000)) {
+        return put_two_or_three(out, code_point);
+    }
     const uint64_t last = code_point & 0x3F, third = code_point >> 6 & 0x3F;
-    if (code_point < 0x800) {
-        return put_word(out, (0xC0 | code_point >> 6) | (0x80 | last) << 8, 2);
-    }
-    if (code_point < 0x10000) {
-        return put_word(out, (0xE0 | code_point >> 12) | (0x80 | third) << 8 | (0x80 | last) << 16,
-                        3);
-    }
     const uint64_t second = code_point >> 12 & 0x3F;
     return put_word(out,
                     (0xF0 | code_point >> 18) | (0x80 | second) << 8 | (0x80 | third) << 16 |

@@ -965,7 +965,7 @@ OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes
 /* The UTF-8 of a short non-ASCII str without surrogates, which CPython keeps with the str: names
  * and labels come again. NULL for any other, or when memory runs out: there is another way. */
 static inline const char *short_utf8(PyObject *value, ovt_text text, size_t *length) {
-    if (text.is_ascii || text.length > SHORT_TEXT / 4) {
+    if (text.is_ascii || text.length > SHORT_TEXT) {
         return NULL;
     }
     const char *utf8 = ovt_cached_utf8(value, length);

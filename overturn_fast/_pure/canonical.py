@@ -117,7 +117,7 @@ class _Walk:
             if converted is anchor:
                 self._fail(Status.CIRCULAR_REFERENCE, value)
             if conversions > self.max_depth:
-                raise nesting_failure(self._path(), (), self.max_depth)
+                raise nesting_failure(self._path(), self._sources(), self.max_depth)
             value = converted
             if conversions & (conversions - 1) == 0:
                 anchor = value
@@ -212,8 +212,7 @@ class _Walk:
         anchor = (1 << (depth.bit_length() - 1)) - 1 if depth else None
         is_cycle = anchor is not None and self.frames[anchor].source is source
         if is_cycle or depth >= self.max_depth:
-            containers = [frame.source for frame in self.frames]
-            raise nesting_failure(self._path(), [*containers, source], self.max_depth)
+            raise nesting_failure(self._path(), [*self._sources(), source], self.max_depth)
         kind = type(container)
         if kind is dict or kind is Pairs:
             pairs = container.items() if kind is dict else container
@@ -239,6 +238,9 @@ class _Walk:
         if frame.item_texts is not None:
             self.parts.append(",".join(sorted(frame.item_texts)))
         self.parts.append(frame.close)
+
+    def _sources(self) -> list[object]:
+        return [frame.source for frame in self.frames]
 
     def _path(self) -> list[Segment]:
         return [frame.segment for frame in self.frames]
