@@ -2,8 +2,8 @@
 
 ``OVERTURN_FAST_ORACLE_TREES`` sets how many trees a run compares, 20,000 unless it says otherwise.
 Left out are the documented differences: ints from 1e21 on, lone surrogates, keys whose ``str()`` is
-not their JSON text or that collide, sets of several items, and types of which the SDK makes ``null``
-or another text.
+not their JSON text or that collide, sets of several items, and types of which the SDK makes
+``null`` or another text.
 """
 
 from __future__ import annotations
