@@ -27,7 +27,8 @@ IS_BUILT = $(BIN)/python -c 'import importlib.machinery as m, os, sys; \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-native test-pure lint format sanitize wheel bench verify-numbers clean
+.PHONY: help run test test-native test-pure lint format sanitize wheel bench bench-numbers \
+	verify-numbers clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -95,7 +96,10 @@ wheel: $(VENV)/.installed-dev ## Build sdist and wheel, and run the suite on the
 bench: $(VENV)/.installed-bench ## Measure against the other implementations; print one table
 	$(BIN)/python -m benchmarks
 
-verify-numbers: $(VENV)/.installed-test ## Check number text on boundary cases and random doubles
+bench-numbers: $(VENV)/.installed-bench ## Measure numbers alone: written, read, and in lists
+	$(BIN)/python -m benchmarks.numbers
+
+verify-numbers: $(VENV)/.installed-test ## Check 100,000,000 texts of numbers, then random doubles
 	$(BIN)/python tools/verify_numbers.py
 
 clean: ## Remove the environment and everything that was built

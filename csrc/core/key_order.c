@@ -20,17 +20,6 @@ typedef struct {
     uint32_t index;
 } sort_item;
 
-uint64_t ovt_key_prefix(const char *text, size_t length) {
-    if (OVT_LIKELY(length >= PREFIX_BYTES)) {
-        return ovt_load_be64(text);
-    }
-    uint64_t prefix = 0;
-    for (size_t i = 0; i < length; i++) {
-        prefix |= (uint64_t)(uint8_t)text[i] << (56 - 8 * i);
-    }
-    return prefix;
-}
-
 /* ---- comparing keys ------------------------------------------------------------------------ */
 
 bool ovt_same_key(const ovt_member *a, const ovt_member *b) {
@@ -322,6 +311,9 @@ static size_t shared_length(const ovt_member *members, const sort_item *items, s
 
 /* The prefix of what a key has from `offset` on. */
 static inline uint64_t prefix_at(const ovt_member *member, size_t offset) {
+    if (offset == 0) {
+        return member->prefix;
+    }
     const size_t left = member->length - offset;
     if (left >= PREFIX_BYTES || member->length < PREFIX_BYTES) {
         return ovt_key_prefix(member->text + offset, left);

@@ -27,7 +27,16 @@ typedef struct {
 
 /* The first eight bytes as a big-endian number, zeros after the last: a smaller prefix means a
  * smaller key, equal ones decide nothing. */
-uint64_t ovt_key_prefix(const char *text, size_t length);
+static inline uint64_t ovt_key_prefix(const char *text, size_t length) {
+    if (OVT_LIKELY(length >= 8)) {
+        return ovt_load_be64(text);
+    }
+    uint64_t prefix = 0;
+    for (size_t i = 0; i < length; i++) {
+        prefix |= (uint64_t)(uint8_t)text[i] << (56 - 8 * i);
+    }
+    return prefix;
+}
 
 /* The same for a text before which eight bytes may be read, as in a str with its header. */
 static inline uint64_t ovt_key_prefix_with_header(const char *text, size_t length) {

@@ -330,10 +330,6 @@ static ovt_text trimmed(ovt_text text) {
 /* ---- the unit's functions ----------------------------------------------------------------------
  */
 
-bool ovt_needs_trimming(ovt_text text) {
-    return may_need_trimming(text);
-}
-
 ovt_status ovt_write_string(ovt_buffer *out, const ovt_profile *profile, ovt_text text) {
     if (OVT_LIKELY(text.is_ascii)) {
         const uint8_t *bytes = text.data;

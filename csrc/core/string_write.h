@@ -22,9 +22,6 @@ typedef struct {
 /* A string value in quotes, trimmed if the profile says so. */
 ovt_status ovt_write_string(ovt_buffer *out, const ovt_profile *profile, ovt_text text);
 
-/* Whether trimming would change a text. */
-bool ovt_needs_trimming(ovt_text text);
-
 /* A key in quotes and the colon after it. `text` is UTF-8; where `has_surrogates` is set, lone
  * surrogates stand in it as three bytes (WTF-8). */
 ovt_status ovt_write_key(ovt_buffer *out, const char *text, size_t length, bool has_surrogates);

@@ -931,6 +931,7 @@ enum {
     SCALAR_ROOM = 64,    /* for a comma and any value but a str */
     SHORT_TEXT = 1024,   /* a str or key of so many bytes is written in one go */
     PREFETCH_AHEAD = 16, /* members */
+    LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
 
 /* The functions below keep the end of the output in a variable, `end`, and hand it on: through
@@ -978,6 +979,24 @@ static inline const char *short_utf8(PyObject *value, ovt_text text, size_t *len
     return utf8;
 }
 
+/* Whether a non-empty text may begin or end with white space, told by its outermost units alone. */
+static inline bool may_need_trimming(ovt_text text) {
+    const char *const last = (const char *)text.data + (text.length - 1) * (size_t)text.width;
+    uint32_t first_unit, last_unit;
+    if (text.width == 2) {
+        first_unit = *(const uint16_t *)text.data;
+        last_unit = *(const uint16_t *)(const void *)last;
+    } else if (text.width == 1) {
+        first_unit = *(const uint8_t *)text.data;
+        last_unit = *(const uint8_t *)last;
+    } else {
+        first_unit = *(const uint32_t *)text.data;
+        last_unit = *(const uint32_t *)(const void *)last;
+    }
+    return (first_unit <= LAST_SPACE && (first_unit <= ' ' || first_unit >= 0x80)) ||
+           (last_unit <= LAST_SPACE && (last_unit <= ' ' || last_unit >= 0x80));
+}
+
 /* A str that is no short ASCII one. */
 static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
                                             ovt_status *status) {
@@ -988,7 +1007,7 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
     }
     size_t length;
     const char *utf8 = short_utf8(value, text, &length);
-    if (utf8 != NULL && !(w->trims && ovt_needs_trimming(text))) {
+    if (OVT_LIKELY(utf8 != NULL) && !(w->trims && may_need_trimming(text))) {
         end = put_quoted(w->out, end, utf8, length, false);
         *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
         return end != NULL ? end : w->out->end;
