@@ -60,6 +60,19 @@ class DepthError(CanonicalizationError):
     """Containers are nested deeper than ``max_depth``."""
 
 
+for _error in (
+    CanonicalizationError,
+    IntegerDomainError,
+    FloatDomainError,
+    SurrogateError,
+    KeyTypeError,
+    UnsupportedTypeError,
+    CircularReferenceError,
+    DepthError,
+):
+    _error.__module__ = "overturn_fast"  # where users import it from, and what a traceback says
+
+
 class Status(enum.IntEnum):
     """Why a value cannot be written. The numbers are those of ``ovt_status`` in the C core."""
 
