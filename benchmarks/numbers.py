@@ -1,8 +1,8 @@
 """``python -m benchmarks.numbers``: nanoseconds per number, written and read.
 
 The C core is measured by ``benchmarks/c/numbers_bench.c``, compiled here, and in turn with it
-CPython's ``repr`` and ``float`` on values of the same kinds, for some rounds; of each, the best pass
-of all counts. Lists of 10,000 numbers are then dumped from Python, beside orjson.
+CPython's ``repr`` and ``float`` on values of the same kinds, for some rounds; of each, the best
+pass of all counts. Lists of 10,000 numbers are then dumped from Python, beside orjson.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from benchmarks.measure import FULL, QUICK, Samples, no_garbage_collection, rati
 from benchmarks.peers import Peer
 from benchmarks.report import Table, show, three_digits
 from benchmarks.workloads import Workload
+from overturn_fast._backend import engine
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc" / "core"
@@ -191,22 +192,23 @@ def list_workloads() -> list[Workload]:
 def dumping_peers() -> tuple[list[Peer], dict[str, str]]:
     """Return what dumps lists, ours first, and the packages that are missing with the reason."""
     version = f"{overturn_fast.__version__}, {overturn_fast.backend} backend"
-    candidates = [
-        ("jcs.dumps", "overturn_fast.jcs", "dumps"),
-        ("canonical_json", "overturn_fast", "canonical_json"),
-        ("orjson.dumps", "orjson", "dumps"),
+    canonical_json = overturn_fast.canonical_json
+    peers = [
+        Peer("canonical_json", "overturn_fast", version, "f(value)", {"f": canonical_json}, "v1")
     ]
-    found, missing = [], {}
-    for name, module, function in candidates:
-        try:
-            dumps = getattr(importlib.import_module(module), function)
-        except ImportError as error:
-            missing[module] = str(error)
-            continue
-        package = module.partition(".")[0]
-        known = version if package == "overturn_fast" else metadata.version(package)
-        found.append(Peer(name, package, known, "dumps(value)", {"dumps": dumps}, "JSON"))
-    return found, missing
+    try:
+        names = {"f": importlib.import_module("overturn_fast.jcs").dumps}
+        jcs = Peer("jcs.dumps", "overturn_fast", version, "f(value)", names, "RFC 8785")
+    except ImportError:
+        names = {"f": engine.canonical_with}
+        jcs = Peer("jcs profile", "overturn_fast", version, "f('jcs', value)", names, "RFC 8785")
+    peers.insert(0, jcs)
+    try:
+        names = {"f": importlib.import_module("orjson").dumps}
+    except ImportError as error:
+        return peers, {"orjson": str(error)}
+    orjson = Peer("orjson.dumps", "orjson", metadata.version("orjson"), "f(value)", names, "JSON")
+    return [*peers, orjson], {}
 
 
 # -- the tables ------------------------------------------------------------------------------------

@@ -24,8 +24,6 @@ if TYPE_CHECKING or backend == "native":
 
 __all__ = ["ecmascript", "parse"]
 
-_NUMBER_SIZE = 40  # OVT_NUMBER_SIZE: bytes that a number function may touch
-
 
 def ecmascript(value: float) -> str:
     """The text of a double as ECMAScript's ``Number::toString`` and RFC 8785 give it.
@@ -52,7 +50,7 @@ def ecmascript(value: float) -> str:
         raise FloatDomainError(f"{type_name(value)} is not a finite number")
     if backend == "python":
         return pure.ecmascript(number)
-    out = ffi.new("char[]", _NUMBER_SIZE)
+    out = ffi.new("char[]", lib.OVT_NUMBER_SIZE)
     return bytes(ffi.buffer(out, lib.ovt_write_double(out, number))).decode("ascii")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import copy
 import datetime
 import gc
 import hashlib
 import json
+import pickle
 import types
 import weakref
 from collections.abc import Iterator
@@ -419,3 +421,16 @@ def test_the_hook_may_let_go_of_the_fingerprinter_that_calls_it(engine: ModuleTy
     holder.append(engine.ToolFingerprinter("t", ["a"], encoder=Clearing()))
     expected = engine.tool_fingerprint("t", {"a": ["encoded", "encoded"]})
     assert holder[0]({"a": [b"", b""], "b": 1}) == expected
+
+
+def test_a_fingerprinter_can_be_pickled_and_copied(engine: ModuleType) -> None:
+    original = engine.ToolFingerprinter("t", ["a"], ["b"], kind="k", max_depth=7)
+    for other in (pickle.loads(pickle.dumps(original)), copy.copy(original)):
+        assert (other.kind, other.name) == ("k", "t")
+        assert (other.match_on, other.ignore_args) == (("a",), ("b",))
+        assert other({"a": 1, "c": 2}) == original({"a": 1})
+
+
+def test_a_fingerprinter_is_no_base_class(engine: ModuleType) -> None:
+    with pytest.raises(TypeError):
+        type("Derived", (engine.ToolFingerprinter,), {})

@@ -615,3 +615,41 @@ def test_an_error_keeps_nothing_alive(engine: ModuleType) -> None:
     del held, value
     gc.collect()
     assert alive() is None
+
+
+# -- keys that hold surrogates ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [1, 100, 1_007, 1_008, 1_009, 1_016, 1_020, 2_040])
+def test_a_long_key_of_surrogates_and_characters_beyond_the_bmp_stays_in_its_bounds(
+    engine: ModuleType, length: int
+) -> None:
+    key = "\ud800" + "\U0001f600" * length
+    expected = '{"' + "\\ud800" + "\U0001f600" * length + '":1}'
+    for _ in range(20):
+        assert engine.canonical_json({key: 1}) == expected
+
+
+def test_selected_keys_with_one_text_count_in_the_order_of_their_declaration(
+    engine: ModuleType,
+) -> None:
+    pair, joined = "\ud83d\ude00", "\U0001f600"
+    args = {pair: 1, joined: 2}
+    last_declared = engine.tool_fingerprint("t", {joined: 1})
+    assert engine.tool_fingerprint("t", args, match_on=[joined, pair]) == last_declared
+    more = [f"other {number}" for number in range(20)]
+    assert engine.tool_fingerprint("t", args, match_on=[*more, joined, pair]) == last_declared
+
+
+def test_the_equality_of_a_metaclass_is_never_asked(engine: ModuleType) -> None:
+    class Meta(type):
+        def __eq__(cls, other: object) -> bool:
+            raise AssertionError
+
+        __hash__ = type.__hash__
+
+    class Plain(metaclass=Meta):
+        def __init__(self) -> None:
+            self.x = 1
+
+    assert engine.canonical_json(Plain()) == '{"x":1}'

@@ -101,6 +101,8 @@ SUCCESSES: dict[str, Case] = {
         [*[dict.fromkeys(KEYS, i) for i in range(4)], TARGET, dict.fromkeys(KEYS, 0)], encoder=str
     ),
     "many keys": lambda e: e.hash_json({**dict.fromkeys(range(60)), **CALL, "n": {"é": "é" * 99}}),
+    "deep nesting": lambda e: e.hash_json({"a": DEEP}),
+    "deep nesting and a hook": lambda e: e.hash_json([DEEP, [[TARGET]]], encoder=lambda _: DEEP),
     "a text of some size": lambda e: e.canonical_json(["x" * 17_000, "é"]),
     "sets of sets": lambda e: e.hash_json({frozenset([1, frozenset("ab")]), (2, "x" * 99)}),
     "another profile": lambda e: e.canonical_with("pleach", [CALL["é"], "\ud800", {"é": 1}]),
@@ -149,6 +151,7 @@ FAILURES: dict[str, tuple[type[BaseException], Case]] = {
     ),
     "a cycle": (overturn_fast.CircularReferenceError, lambda e: e.hash_json({"é": CYCLE})),
     "too deep": (overturn_fast.DepthError, lambda e: e.hash_json({"é": DEEP}, max_depth=10)),
+    "too deep by far": (overturn_fast.DepthError, lambda e: e.hash_json([DEEP], max_depth=18)),
     "a raising hook": (LookupError, lambda e: e.canonical_json([CALL, TARGET], encoder=fail)),
     "an interrupted hook": (
         KeyboardInterrupt,

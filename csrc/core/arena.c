@@ -4,7 +4,12 @@
 
 #include "compiler.h"
 
+/* Under a sanitizer each allocation has a block of its own, so that its bounds are watched. */
+#ifdef __SANITIZE_ADDRESS__
+enum { BLOCK_SIZE = 0 };
+#else
 enum { BLOCK_SIZE = 4096 - 64 };
+#endif
 
 struct ovt_arena_block {
     ovt_arena_block *older;

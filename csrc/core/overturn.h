@@ -1,7 +1,8 @@
-/* The C core of overturn_fast: canonical JSON and the digests over it, without Python.
+/* The C core of overturn_fast: what canonical JSON and the digests over it are made of, without
+ * Python.
  *
  * Every function is safe to call from any thread; none keeps state but the choice of SHA-256
- * variant, made once when the library is loaded. Each header says what its unit promises and what
+ * variant, made when the library is loaded. Each header says what its unit promises and what
  * it costs. */
 #ifndef OVT_OVERTURN_H
 #define OVT_OVERTURN_H

@@ -54,8 +54,8 @@ const char *ovt_sha256_variants(void);
 bool ovt_sha256_select(const char *name);
 
 /* The value of OVERTURN_FAST_SHA256 (its first 63 bytes) if it named no variant that can run here,
- * otherwise NULL. The caller of the library must refuse to go on: what runs is not what was asked
- * for. */
+ * otherwise NULL. The caller of the library must not go on with it: what would run is not what
+ * was asked for. */
 const char *ovt_sha256_rejected(void);
 
 /* The rest is between sha256.c and the files of its variants. */

@@ -29,15 +29,18 @@ ovt_status ovt_write_key(ovt_buffer *out, const char *text, size_t length, bool 
 /* UTF-8 as it is, without quotes or escapes, each lone surrogate as U+FFFD. */
 ovt_status ovt_write_raw(ovt_buffer *out, ovt_text text);
 
+/* Four bytes a code point, and what the last store may touch past them. */
+#define OVT_WTF8_ROOM(length) (4 * (length) + 8)
+
 /* The WTF-8 form of a text that holds surrogates: they are joined where two make a pair and the
  * profile says so, and *has_surrogates tells whether lone ones remain. `out` has room for
- * 4 * length bytes; returns how many were written. */
+ * OVT_WTF8_ROOM(length) bytes; returns how many were written. */
 size_t ovt_encode_wtf8(char *out, ovt_text text, bool join_surrogates, bool *has_surrogates);
 
 /* Whether surrogate code points stand in a text. */
 bool ovt_has_surrogates(ovt_text text);
 
-/* The characters that str.strip removes: White_Space of Unicode, and U+001C to U+001F. */
+/* Whether str.strip removes a character: White_Space of Unicode, and U+001C to U+001F. */
 bool ovt_is_space(uint32_t code_point);
 
 #endif

@@ -1,4 +1,4 @@
-/* The value of a Python int of 64 bits at most, read from its digits where CPython shows them.
+/* The value of a Python int of 60 bits at most, read from its digits where CPython shows them.
  *
  * Most ints have one or two digits of 30 bits; reading those in place costs a few instructions, a
  * third of the API call that serves the rest. */
@@ -62,7 +62,29 @@ static inline bool ovt_small_int(PyObject *value, int64_t *result) {
     return true;
 }
 
+/* Whether an int has at most 120 bits, which is more than 10**21 needs. */
+static inline bool ovt_is_medium_int(PyObject *value) {
+    bool is_negative;
+    return ovt_int_digits(value, &is_negative) <= 4;
+}
+
+/* Whether an int may lie past the double range; for one that does not, nothing is raised. */
+static inline bool ovt_may_exceed_double(PyObject *value) {
+    bool is_negative;
+    return ovt_int_digits(value, &is_negative) >= 35; /* from 2**1020 */
+}
+
 #else
+
+static inline bool ovt_is_medium_int(PyObject *value) {
+    (void)value;
+    return true;
+}
+
+static inline bool ovt_may_exceed_double(PyObject *value) {
+    (void)value;
+    return true;
+}
 
 static inline bool ovt_small_int(PyObject *value, int64_t *result) {
     (void)value;

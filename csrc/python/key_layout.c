@@ -51,9 +51,6 @@ const ovt_key_layout *ovt_layouts_find(ovt_key_layouts *layouts, const ovt_membe
 /* The key in quotes and a colon; 0 if that is longer than is kept. */
 static size_t quote_key(char *out, const ovt_member *member) {
     char quoted[OVT_LAYOUT_QUOTED * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK];
-    if (member->length > OVT_LAYOUT_QUOTED) {
-        return 0;
-    }
     char *end = quoted;
     *end++ = '"';
     end = ovt_put_bytes(end, (const uint8_t *)member->text, member->length, false);
@@ -69,6 +66,11 @@ static size_t quote_key(char *out, const ovt_member *member) {
 
 void ovt_layouts_learn(ovt_key_layouts *layouts, const ovt_member *members, const uint32_t *order,
                        size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (members[i].length + 3 > OVT_LAYOUT_QUOTED) { /* two quotes and a colon */
+            return;
+        }
+    }
     if (layouts->layouts == NULL) {
         layouts->layouts = PyMem_RawMalloc(OVT_LAYOUTS * sizeof *layouts->layouts);
         if (layouts->layouts == NULL) {

@@ -179,7 +179,7 @@ static bool read_arguments(const module_state *state, const signature *takes, Py
     return true;
 }
 
-/* Options that are not the defaults, or NULL and NULL. */
+/* How to walk; `encoder` and `max_depth` are NULL where they are not given. */
 static bool read_options(const module_state *state, int profile, PyObject *encoder,
                          PyObject *max_depth, ovt_walk_options *options) {
     *options = (ovt_walk_options){
@@ -231,17 +231,20 @@ static PyObject *declared_names(const module_state *state, PyObject *names,
     return PyObject_CallFunction(state->key_names, "Os", names, argument_names[parameter]);
 }
 
-static bool are_few_exact_str(PyObject *names) {
+/* Whether names can be compared with keys as they stand. Surrogates cannot: two keys that hold them
+ * may have one text, and then it counts in which order they are declared. */
+static bool are_few_plain_str(PyObject *names) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
-        if (!PyUnicode_CheckExact(PyTuple_GET_ITEM(names, i))) {
+        PyObject *const name = PyTuple_GET_ITEM(names, i);
+        ovt_text text;
+        if (!PyUnicode_CheckExact(name) || !ovt_read_str(name, &text) || ovt_has_surrogates(text)) {
             return false;
         }
     }
     return PyTuple_GET_SIZE(names) <= FEW_NAMES;
 }
 
-/* Whether finding an exact str in a dict compares with nothing but built-in types. */
-static bool has_plain_keys(PyObject *dict) {
+static bool has_plain_keys_locked(PyObject *dict) {
     PyObject *key, *value;
     Py_ssize_t position = 0;
     while (PyDict_Next(dict, &position, &key, &value)) {
@@ -251,6 +254,19 @@ static bool has_plain_keys(PyObject *dict) {
         }
     }
     return true;
+}
+
+/* Whether finding an exact str in a dict compares with nothing but built-in types. */
+static bool has_plain_keys(PyObject *dict) {
+    bool is_plain;
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(dict);
+#endif
+    is_plain = has_plain_keys_locked(dict);
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    return is_plain;
 }
 
 /* The arguments that count: either all of `args`, or those of it that `selection` names. */
@@ -271,7 +287,7 @@ static bool select_declared(const module_state *state, PyObject *args, PyObject 
     PyObject *const names = keeps ? kept : dropped;
     if (PyTuple_GET_SIZE(names) == 0) {
         selected->args = Py_NewRef(args);
-    } else if (PyDict_CheckExact(args) && are_few_exact_str(names) && has_plain_keys(args)) {
+    } else if (PyDict_CheckExact(args) && are_few_plain_str(names) && has_plain_keys(args)) {
         selected->args = Py_NewRef(args);
         selected->names = Py_NewRef(names);
         selected->selection =
@@ -363,9 +379,7 @@ static PyObject *exact_name(const module_state *state, PyObject *name) {
     if (PyUnicode_CheckExact(name)) {
         return Py_NewRef(name);
     }
-    PyObject *checked =
-        PyObject_CallFunction(state->checked_text, "Os", name, argument_names[NAME_NAME]);
-    return checked;
+    return PyObject_CallFunction(state->checked_text, "Os", name, argument_names[NAME_NAME]);
 }
 
 static PyObject *exact_kind(const module_state *state, PyObject *kind) {
@@ -614,6 +628,7 @@ static int fingerprinter_traverse(PyObject *object, visitproc visit, void *arg) 
 
 static int fingerprinter_clear(PyObject *object) {
     fingerprinter *self = (fingerprinter *)object;
+    self->options.encoder = Py_None;
     Py_CLEAR(self->encoder);
     return 0;
 }
@@ -690,6 +705,19 @@ static PyObject *fingerprinter_repr(PyObject *object) {
     return PyUnicode_FromFormat("<ToolFingerprinter %R>", ((fingerprinter *)object)->name);
 }
 
+/* What to make an equal one from, for pickle and copy. */
+static PyObject *fingerprinter_new_arguments(PyObject *object, PyObject *Py_UNUSED(unused)) {
+    const fingerprinter *self = (fingerprinter *)object;
+    return Py_BuildValue("(OOO){sOsOsn}", self->name, self->match_on, self->ignore_args, "kind",
+                         self->kind, "encoder", self->encoder, "max_depth",
+                         self->options.max_depth);
+}
+
+static PyMethodDef fingerprinter_methods[] = {
+    {"__getnewargs_ex__", fingerprinter_new_arguments, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyMemberDef fingerprinter_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(fingerprinter, vectorcall), READONLY, NULL},
     {"kind", T_OBJECT, offsetof(fingerprinter, kind), READONLY, PyDoc_STR("What is called.")},
@@ -710,6 +738,7 @@ static PyType_Slot fingerprinter_slots[] = {
     {Py_tp_call, PyVectorcall_Call},
     {Py_tp_repr, fingerprinter_repr},
     {Py_tp_members, fingerprinter_members},
+    {Py_tp_methods, fingerprinter_methods},
     {0, NULL},
 };
 

@@ -525,8 +525,8 @@ static OVT_NEVER_INLINE ovt_status write_large_int(ovt_buffer *out, const ovt_pr
         return OVT_NO_MEMORY;
     }
     uint64_t high, low;
-    if (profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 && magnitude_of(value, &high, &low) &&
-        is_below_1e21(high, low)) {
+    if (profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 && ovt_is_medium_int(value) &&
+        magnitude_of(value, &high, &low) && is_below_1e21(high, low)) {
         if (is_negative) {
             ovt_buffer_put(out, '-');
         }
@@ -540,6 +540,14 @@ static OVT_NEVER_INLINE ovt_status write_large_int(ovt_buffer *out, const ovt_pr
     }
     out->end += ovt_write_double(out->end, nearest);
     return OVT_OK;
+}
+
+/* An int past the double range is told by an exception, which is an object that the collector
+ * looks after: making it may run Python code before 3.12. */
+static void hold_for_exceptions(walk *w, PyObject *value) {
+    if (ovt_may_exceed_double(value)) {
+        make_strong(w);
+    }
 }
 
 static inline bool is_safe_integer(int64_t value) {
@@ -601,16 +609,17 @@ static outcome take_key_text(walk *w, ovt_member *member, const char *text, size
 
 static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ovt_text text,
                                                       ovt_member *member) {
-    if (text.length > SIZE_MAX / 4) {
+    if (text.length > SIZE_MAX / 8) {
         return no_memory();
     }
-    char *own = ovt_arena_take(&w->arena, 4 * text.length);
+    const size_t room = OVT_WTF8_ROOM(text.length);
+    char *own = ovt_arena_take(&w->arena, room);
     if (own == NULL) {
         return no_memory();
     }
     const size_t length =
         ovt_encode_wtf8(own, text, w->profile->join_surrogates, &member->has_surrogates);
-    ovt_arena_shrink(&w->arena, 4 * text.length - length);
+    ovt_arena_shrink(&w->arena, room - length);
     set_key_text(member, own, length);
     if (member->has_surrogates && !w->profile->escape_surrogates) {
         return fail(w, OVT_KEY_SURROGATE, key);
@@ -657,6 +666,7 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
         } else if (key == Py_False) {
             status = ovt_buffer_append(&text, "false", 5) ? OVT_OK : OVT_NO_MEMORY;
         } else if (PyLong_Check(key)) {
+            hold_for_exceptions(w, key);
             status = write_int(&text, w->profile, key);
         } else if (PyFloat_Check(key)) {
             status = write_float(&text, w->profile, PyFloat_AS_DOUBLE(key));
@@ -830,7 +840,7 @@ static inline outcome open_container(walk *w, value_kind kind, const ovt_selecti
         }
     }
     if (OVT_UNLIKELY(depth >= (size_t)w->options->max_depth)) {
-        return fail_nesting(w, source != NULL ? source : Py_None);
+        return fail_nesting(w, source);
     }
     if (OVT_UNLIKELY(depth == w->frame_capacity) && !grow_frames(w)) {
         return no_memory();
@@ -911,13 +921,13 @@ static inline outcome close_container(walk *w) {
             return FAILED;
         }
         w->mark_count = top->first;
-        w->out->pins--;
     }
     if (!ovt_buffer_reserve(w->out, 1)) {
         return no_memory();
     }
     ovt_buffer_put(w->out, closing);
     w->depth--;
+    w->out->pins -= top->kind == KIND_SET_ITEMS;
     if (w->is_strong) {
         Py_XDECREF(top->source);
         Py_DECREF(top->container);
@@ -929,7 +939,8 @@ static inline outcome close_container(walk *w) {
 
 enum {
     SCALAR_ROOM = 64,    /* for a comma and any value but a str */
-    SHORT_TEXT = 1024,   /* a str or key of so many bytes is written in one go */
+    SHORT_TEXT = 1024,   /* a str or key of so many code points is written in one go */
+    LONG_UTF8 = 2048,    /* unless its UTF-8 is longer */
     PREFETCH_AHEAD = 16, /* members */
     LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
@@ -963,10 +974,30 @@ OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes
     return end;
 }
 
+static inline bool may_be_space(uint32_t unit) {
+    return unit <= LAST_SPACE && (unit <= ' ' || unit >= 0x80) && ovt_is_space(unit);
+}
+
+/* Whether a non-empty text begins or ends with white space. */
+static inline bool needs_trimming(ovt_text text) {
+    const size_t last = text.length - 1;
+    switch (text.width) {
+    case 1:
+        return may_be_space(((const uint8_t *)text.data)[0]) ||
+               may_be_space(((const uint8_t *)text.data)[last]);
+    case 2:
+        return may_be_space(((const uint16_t *)text.data)[0]) ||
+               may_be_space(((const uint16_t *)text.data)[last]);
+    default:
+        return may_be_space(((const uint32_t *)text.data)[0]) ||
+               may_be_space(((const uint32_t *)text.data)[last]);
+    }
+}
+
 /* The UTF-8 of a short non-ASCII str without surrogates, which CPython keeps with the str: names
  * and labels come again. NULL for any other, or when memory runs out: there is another way. */
-static inline const char *short_utf8(PyObject *value, ovt_text text, size_t *length) {
-    if (text.is_ascii || text.length > SHORT_TEXT) {
+static inline const char *short_utf8(PyObject *value, ovt_text text, bool trims, size_t *length) {
+    if (text.is_ascii || text.length > SHORT_TEXT || (trims && needs_trimming(text))) {
         return NULL;
     }
     const char *utf8 = ovt_cached_utf8(value, length);
@@ -976,25 +1007,7 @@ static inline const char *short_utf8(PyObject *value, ovt_text text, size_t *len
             PyErr_Clear();
         }
     }
-    return utf8;
-}
-
-/* Whether a non-empty text may begin or end with white space, told by its outermost units alone. */
-static inline bool may_need_trimming(ovt_text text) {
-    const char *const last = (const char *)text.data + (text.length - 1) * (size_t)text.width;
-    uint32_t first_unit, last_unit;
-    if (text.width == 2) {
-        first_unit = *(const uint16_t *)text.data;
-        last_unit = *(const uint16_t *)(const void *)last;
-    } else if (text.width == 1) {
-        first_unit = *(const uint8_t *)text.data;
-        last_unit = *(const uint8_t *)last;
-    } else {
-        first_unit = *(const uint32_t *)text.data;
-        last_unit = *(const uint32_t *)(const void *)last;
-    }
-    return (first_unit <= LAST_SPACE && (first_unit <= ' ' || first_unit >= 0x80)) ||
-           (last_unit <= LAST_SPACE && (last_unit <= ' ' || last_unit >= 0x80));
+    return utf8 != NULL && *length <= LONG_UTF8 ? utf8 : NULL;
 }
 
 /* A str that is no short ASCII one. */
@@ -1006,8 +1019,8 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
         return end;
     }
     size_t length;
-    const char *utf8 = short_utf8(value, text, &length);
-    if (OVT_LIKELY(utf8 != NULL) && !(w->trims && may_need_trimming(text))) {
+    const char *utf8 = short_utf8(value, text, w->trims, &length);
+    if (OVT_LIKELY(utf8 != NULL)) {
         end = put_quoted(w->out, end, utf8, length, false);
         *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
         return end != NULL ? end : w->out->end;
@@ -1037,6 +1050,7 @@ OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status 
 
 static OVT_NEVER_INLINE char *put_other_int(walk *w, PyObject *value, char *end,
                                             ovt_status *status) {
+    hold_for_exceptions(w, value);
     w->out->end = end;
     *status = write_other_int(w->out, w->profile, value);
     return w->out->end;
@@ -1273,7 +1287,7 @@ static inline bool write_numbers(walk *w, frame *top) {
     return end != NULL;
 }
 
-/* The same for the items of an array or a set. */
+/* Writes the items of the innermost container, a list, tuple or set, like walk_members. */
 static outcome walk_items(walk *w, frame *top) {
     const size_t depth = w->depth;
     PyObject *value;

@@ -1,10 +1,11 @@
 /* Python objects to canonical text.
  *
  * The walk is iterative: a frame for each open container, so nesting costs memory and no stack.
- * Exact built-in types are told by pointer, their subclasses by flag, and any other single value
- * goes through the profile's converter (overturn_fast/_convert.py), which is the only place where
- * Python code runs during a walk. Until the first such call nothing can change under the walk, and
- * it borrows every reference; before the call it takes strong references to all that is open. */
+ * Exact built-in types are told by pointer, subclasses of str, int and float by flag, and any other
+ * single value goes through the profile's converter (overturn_fast/_convert.py), which is the only
+ * place where Python code runs during a walk. Until the first such call nothing can change under
+ * the walk, and it borrows every reference; before the call it takes strong references to all that
+ * is open. */
 #ifndef OVT_WALKER_H
 #define OVT_WALKER_H
 
@@ -70,7 +71,7 @@ static inline bool ovt_read_str(PyObject *str, ovt_text *text) {
 /* The UTF-8 of a str without surrogates, kept with the str from then on; NULL with an exception
  * set when memory runs out. */
 static inline const char *ovt_utf8_of(PyObject *str, size_t *length) {
-    Py_ssize_t size;
+    Py_ssize_t size = 0;
     const char *utf8 = PyUnicode_AsUTF8AndSize(str, &size);
     *length = (size_t)size;
     return utf8;

@@ -27,7 +27,7 @@ from overturn_fast._errors import (
 from overturn_fast._profiles import Integers, Profile
 from overturn_fast._pure import numbers
 from overturn_fast._pure.strings import (
-    has_lone_surrogate,
+    has_surrogate,
     join_surrogates,
     quote,
     utf16_order,
@@ -145,7 +145,7 @@ class _Walk:
             text = text.strip()
         if self.profile.join_surrogates:
             text = join_surrogates(text)
-        if not self.profile.escape_surrogates and has_lone_surrogate(text):
+        if not self.profile.escape_surrogates and has_surrogate(text):
             self._fail(Status.SURROGATE, value)
         return quote(text)
 
@@ -188,7 +188,7 @@ class _Walk:
             text = str.__str__(key)
             if self.profile.join_surrogates:
                 text = join_surrogates(text)
-            if not self.profile.escape_surrogates and has_lone_surrogate(text):
+            if not self.profile.escape_surrogates and has_surrogate(text):
                 self._fail(Status.KEY_SURROGATE, key)
             return text
         if self.profile.any_key:
@@ -254,6 +254,6 @@ def _is_native(value: object) -> bool:
     kind = type(value)
     return (
         value is None
-        or kind in (dict, list, tuple, Pairs, SetItems)
+        or any(kind is container for container in (dict, list, tuple, Pairs, SetItems))
         or issubclass(kind, (str, int, float))
     )

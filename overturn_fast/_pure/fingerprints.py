@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, final
 
 from overturn_fast._arguments import (
     DEFAULT_MAX_DEPTH,
@@ -67,7 +67,9 @@ def canonical_json(
 def hash_json(
     value: Any, *, encoder: Encoder | None = None, max_depth: int = DEFAULT_MAX_DEPTH
 ) -> str:
-    """The SHA-256 of a value's canonical JSON text in UTF-8, without holding the text in memory.
+    """The SHA-256 of a value's canonical JSON text in UTF-8.
+
+    The native backend hashes while it writes, in constant memory but for sets.
 
     Args:
         value: As for ``canonical_json``.
@@ -208,6 +210,7 @@ def fingerprint_many(
     return digests
 
 
+@final
 class ToolFingerprinter:
     """Fingerprints the calls of one tool, with everything but the arguments prepared once.
 
@@ -248,6 +251,13 @@ class ToolFingerprinter:
         self._match_on = key_names(match_on, "match_on")
         self._ignore_args = key_names(ignore_args, "ignore_args")
         self._prefix = _prefix(self._kind, self._name)
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError("ToolFingerprinter is no base class")
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        options = {"kind": self._kind, "encoder": self._encoder, "max_depth": self._max_depth}
+        return (self._name, self._match_on, self._ignore_args), options
 
     def __call__(self, args: Any) -> str:
         return _digest(

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 __all__ = [
-    "has_lone_surrogate",
+    "has_surrogate",
     "join_surrogates",
     "quote",
     "replace_lone_surrogates",
@@ -46,7 +46,7 @@ def _escape(match: re.Match[str]) -> str:
     return _SHORT_ESCAPES.get(character) or f"\\u{ord(character):04x}"
 
 
-def has_lone_surrogate(text: str) -> bool:
+def has_surrogate(text: str) -> bool:
     """Whether a surrogate code point stands in ``text``."""
     return _SURROGATE.search(text) is not None
 
