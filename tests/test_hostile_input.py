@@ -641,7 +641,9 @@ def test_selected_keys_with_one_text_count_in_the_order_of_their_declaration(
     assert engine.tool_fingerprint("t", args, match_on=[*more, joined, pair]) == last_declared
 
 
-def test_a_type_is_told_by_identity_whatever_its_metaclass_says_is_equal(engine: ModuleType) -> None:
+def test_a_type_is_told_by_identity_whatever_its_metaclass_says_is_equal(
+    engine: ModuleType,
+) -> None:
     class Meta(type):
         def __eq__(cls, other: object) -> bool:
             return True

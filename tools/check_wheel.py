@@ -39,7 +39,7 @@ REQUIRED_IN_SDIST = [
     "pyproject.toml",
     "setup.py",
 ]
-WHEEL_SUFFIXES = {".py", ".pyi", ".typed", ".so", ".pyd"}
+WHEEL_SUFFIXES = {".json", ".py", ".pyi", ".typed", ".so", ".pyd"}
 
 REPORT = f"""
 import pathlib, {PACKAGE} as package

@@ -86,11 +86,24 @@ static int compare_utf16_units(const ovt_member *a, const ovt_member *b) {
     }
 }
 
+/* Whether a key has a byte that is no ASCII. */
+static inline bool has_non_ascii(const ovt_member *member) {
+    uint64_t bits = member->prefix;
+    if (member->length > PREFIX_BYTES) {
+        for (size_t i = PREFIX_BYTES; i + PREFIX_BYTES < member->length; i += PREFIX_BYTES) {
+            bits |= ovt_load64(member->text + i);
+        }
+        bits |= ovt_load64(member->text + member->length - PREFIX_BYTES);
+    }
+    return (bits & UINT64_C(0x8080808080808080)) != 0;
+}
+
 /* Whether UTF-16 order can differ from byte order: only where a key reaches past U+DFFF. */
 static bool orders_can_differ(const ovt_member *members, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const uint8_t *bytes = (const uint8_t *)members[i].text;
-        for (size_t j = 0; j < members[i].length; j++) {
+        const size_t length = has_non_ascii(&members[i]) ? members[i].length : 0;
+        for (size_t j = 0; j < length; j++) {
             if (bytes[j] >= FIRST_ABOVE_SURROGATES) {
                 return true;
             }

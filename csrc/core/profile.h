@@ -31,6 +31,6 @@ enum { OVT_PROFILE_COUNT = 5 };
 /* overturn, jcs, jcs-double, mcpulse, pleach */
 extern const ovt_profile ovt_profiles[OVT_PROFILE_COUNT];
 
-enum { OVT_PROFILE_OVERTURN = 0 };
+enum { OVT_PROFILE_OVERTURN = 0, OVT_PROFILE_MCPULSE = 3 };
 
 #endif

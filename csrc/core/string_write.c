@@ -128,17 +128,6 @@ static inline ovt_status write_quoted_bytes(ovt_buffer *out, const uint8_t *byte
 
 /* ---- code points --------------------------------------------------------------------------- */
 
-static inline uint32_t unit_at(const void *data, size_t index, int width) {
-    switch (width) {
-    case 1:
-        return ((const uint8_t *)data)[index];
-    case 2:
-        return ((const uint16_t *)data)[index];
-    default:
-        return ((const uint32_t *)data)[index];
-    }
-}
-
 /* Sixteen units from `index` on as bytes: plain ASCII as it is, and every other character as a byte
  * that ovt_special_marks marks. */
 OVT_ALWAYS_INLINE ovt_block narrowed_units(const void *data, size_t index, int width) {
@@ -168,7 +157,7 @@ OVT_ALWAYS_INLINE ovt_block narrowed_units(const void *data, size_t index, int w
 #else
     uint8_t bytes[OVT_PUT_STEP];
     for (size_t i = 0; i < OVT_PUT_STEP; i++) {
-        const uint32_t unit = unit_at(data, index + i, width);
+        const uint32_t unit = ovt_unit_at(data, index + i, width);
         bytes[i] = unit < 0x80 ? (uint8_t)unit : 0x80;
     }
     return ovt_block_load(bytes);
@@ -178,8 +167,9 @@ OVT_ALWAYS_INLINE ovt_block narrowed_units(const void *data, size_t index, int w
 /* Writes the unit at *index, which is a surrogate, or the pair that begins there. */
 static OVT_NEVER_INLINE char *put_surrogate(char *out, const ovt_profile *profile, ovt_text text,
                                             size_t *index) {
-    const uint32_t unit = unit_at(text.data, *index, text.width);
-    const uint32_t next = *index + 1 < text.length ? unit_at(text.data, *index + 1, text.width) : 0;
+    const uint32_t unit = ovt_unit_at(text.data, *index, text.width);
+    const uint32_t next =
+        *index + 1 < text.length ? ovt_unit_at(text.data, *index + 1, text.width) : 0;
     if (profile->join_surrogates && is_high_surrogate(unit) && is_low_surrogate(next)) {
         *index += 2;
         return put_multibyte(out, joined(unit, next));
@@ -205,7 +195,7 @@ OVT_ALWAYS_INLINE ovt_status put_units(ovt_buffer *buffer, const ovt_profile *pr
     char *out = buffer->end;
     size_t i = *index;
     while (i < piece_end) {
-        const uint32_t unit = unit_at(text.data, i, width);
+        const uint32_t unit = ovt_unit_at(text.data, i, width);
         if (unit >= 0x80) {
             if (width > 1 && OVT_UNLIKELY(is_surrogate(unit))) {
                 out = put_surrogate(out, profile, text, &i);
@@ -309,17 +299,17 @@ static inline bool may_need_trimming(ovt_text text) {
     if (text.length == 0) {
         return false;
     }
-    const uint32_t first = unit_at(text.data, 0, text.width);
-    const uint32_t last = unit_at(text.data, text.length - 1, text.width);
+    const uint32_t first = ovt_unit_at(text.data, 0, text.width);
+    const uint32_t last = ovt_unit_at(text.data, text.length - 1, text.width);
     return is_space(first) || is_space(last);
 }
 
 static ovt_text trimmed(ovt_text text) {
     size_t start = 0, end = text.length;
-    while (start < end && is_space(unit_at(text.data, start, text.width))) {
+    while (start < end && is_space(ovt_unit_at(text.data, start, text.width))) {
         start++;
     }
-    while (end > start && is_space(unit_at(text.data, end - 1, text.width))) {
+    while (end > start && is_space(ovt_unit_at(text.data, end - 1, text.width))) {
         end--;
     }
     text.data = (const char *)text.data + start * (size_t)text.width;
@@ -384,7 +374,7 @@ bool ovt_has_surrogates(ovt_text text) {
         return false;
     }
     for (size_t i = 0; i < text.length; i++) {
-        if (is_surrogate(unit_at(text.data, i, text.width))) {
+        if (is_surrogate(ovt_unit_at(text.data, i, text.width))) {
             return true;
         }
     }
@@ -393,9 +383,9 @@ bool ovt_has_surrogates(ovt_text text) {
 
 /* The code point at *index, a surrogate pair joined if asked; *index moves past it. */
 static uint32_t next_code_point(ovt_text text, size_t *index, bool join_surrogates) {
-    const uint32_t unit = unit_at(text.data, (*index)++, text.width);
+    const uint32_t unit = ovt_unit_at(text.data, (*index)++, text.width);
     if (join_surrogates && is_high_surrogate(unit) && *index < text.length) {
-        const uint32_t next = unit_at(text.data, *index, text.width);
+        const uint32_t next = ovt_unit_at(text.data, *index, text.width);
         if (is_low_surrogate(next)) {
             (*index)++;
             return joined(unit, next);

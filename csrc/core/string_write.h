@@ -19,6 +19,18 @@ typedef struct {
     bool is_ascii;
 } ovt_text;
 
+/* The code point at an index of a text's data. */
+static inline uint32_t ovt_unit_at(const void *data, size_t index, int width) {
+    switch (width) {
+    case 1:
+        return ((const uint8_t *)data)[index];
+    case 2:
+        return ((const uint16_t *)data)[index];
+    default:
+        return ((const uint32_t *)data)[index];
+    }
+}
+
 /* A string value in quotes, trimmed if the profile says so. */
 ovt_status ovt_write_string(ovt_buffer *out, const ovt_profile *profile, ovt_text text);
 

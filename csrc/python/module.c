@@ -5,7 +5,9 @@
  * into several interpreters. Arguments with their default values are read here; any other goes
  * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
 #include "docstrings.h"
+#include "json_size.h"
 #include "overturn.h"
+#include "utf16_length.h"
 #include "walker.h"
 
 #include <structmember.h>
@@ -23,6 +25,7 @@ typedef enum {
     NAME_MATCH_ON,
     NAME_IGNORE_ARGS,
     NAME_CALLS,
+    NAME_TEXT,
     NAME_COUNT,
 } argument_name;
 
@@ -31,7 +34,7 @@ static const char *const argument_names[NAME_COUNT] = {
     [NAME_MAX_DEPTH] = "max_depth", [NAME_KIND] = "kind",
     [NAME_NAME] = "name",           [NAME_ARGS] = "args",
     [NAME_MATCH_ON] = "match_on",   [NAME_IGNORE_ARGS] = "ignore_args",
-    [NAME_CALLS] = "calls",
+    [NAME_CALLS] = "calls",         [NAME_TEXT] = "text",
 };
 
 typedef struct {
@@ -319,10 +322,13 @@ enum {
     STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */
 };
 
-static PyObject *hex_of(const uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
-    PyObject *text = PyUnicode_New(OVT_SHA256_HEX_SIZE, 127);
+/* The first `size` hexadecimal digits of a digest. */
+static PyObject *hex_of(const uint8_t digest[OVT_SHA256_DIGEST_SIZE], size_t size) {
+    PyObject *text = PyUnicode_New((Py_ssize_t)size, 127);
     if (text != NULL) {
-        ovt_sha256_hex(digest, PyUnicode_DATA(text));
+        char hex[OVT_SHA256_HEX_SIZE];
+        ovt_sha256_hex(digest, hex);
+        memcpy(PyUnicode_DATA(text), hex, size);
     }
     return text;
 }
@@ -339,9 +345,10 @@ static PyObject *canonical_str(PyObject *value, const ovt_walk_options *options)
     return text;
 }
 
-/* The hexadecimal digest of `prefix` and the canonical text of what is selected. */
-static PyObject *digest_str(const char *prefix, size_t prefix_size, const selected_args *selected,
-                            const ovt_walk_options *options) {
+/* The first `size` hexadecimal digits of the digest of `prefix` and the canonical text of what is
+ * selected. */
+static PyObject *digest_start(size_t size, const char *prefix, size_t prefix_size,
+                              const selected_args *selected, const ovt_walk_options *options) {
     char storage[STACK_BUFFER];
     ovt_sha256 hash;
     ovt_buffer out;
@@ -352,10 +359,16 @@ static PyObject *digest_str(const char *prefix, size_t prefix_size, const select
     } else if (ovt_walk(&out, selected->args, &selected->selection, options) == 0) {
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
         ovt_buffer_finish_hash(&out, digest);
-        text = hex_of(digest);
+        text = hex_of(digest, size);
     }
     ovt_buffer_release(&out);
     return text;
+}
+
+/* All of them. */
+static PyObject *digest_str(const char *prefix, size_t prefix_size, const selected_args *selected,
+                            const ovt_walk_options *options) {
+    return digest_start(OVT_SHA256_HEX_SIZE, prefix, prefix_size, selected, options);
 }
 
 /* Appends kind, newline, name, newline: what is hashed before the arguments. */
@@ -579,6 +592,79 @@ static PyObject *canonical_with(PyObject *module, PyObject *const *args, Py_ssiz
     }
     PyErr_SetObject(PyExc_KeyError, args[0]);
     return NULL;
+}
+
+/* ---- MCPulse: functions that never fail with an Exception
+ * -------------------------------------------------------------------------------------------- */
+
+enum { ARGS_HASH_SIZE = 12 };
+
+static const char UNHASHABLE[ARGS_HASH_SIZE + 1] = "000000000000";
+
+/* Forgets an Exception that is set. Whether it was one: what stops a program is passed on. */
+static bool swallow_exception(void) {
+    const bool is_exception = PyErr_ExceptionMatches(PyExc_Exception);
+    if (is_exception) {
+        PyErr_Clear();
+    }
+    return is_exception;
+}
+
+static PyObject *args_hash(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *keywords) {
+    static const signature takes = {"args_hash", {NAME_ARGS, NAME_MAX_DEPTH}, 2, 1, 1};
+    const module_state *state = state_of(module);
+    PyObject *given[2];
+    if (!read_arguments(state, &takes, args, nargs, keywords, given)) {
+        return NULL;
+    }
+    ovt_walk_options options;
+    PyObject *hash = NULL;
+    selected_args whole = {.args = given[0] == Py_None ? PyDict_New() : Py_NewRef(given[0])};
+    if (whole.args != NULL && read_options(state, OVT_PROFILE_MCPULSE, NULL, given[1], &options)) {
+        hash = digest_start(ARGS_HASH_SIZE, NULL, 0, &whole, &options);
+    }
+    release_selected(&whole);
+    if (hash == NULL && swallow_exception()) {
+        hash = PyUnicode_FromStringAndSize(UNHASHABLE, ARGS_HASH_SIZE);
+    }
+    return hash;
+}
+
+static PyObject *json_size(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *keywords) {
+    static const signature takes = {"json_size", {NAME_VALUE, NAME_MAX_DEPTH}, 2, 1, 1};
+    const module_state *state = state_of(module);
+    PyObject *given[2];
+    if (!read_arguments(state, &takes, args, nargs, keywords, given)) {
+        return NULL;
+    }
+    ovt_walk_options options;
+    Py_ssize_t size = -1;
+    if (read_options(state, OVT_PROFILE_MCPULSE, NULL, given[1], &options)) {
+        size = ovt_json_size(given[0], options.converter, options.max_depth);
+    }
+    if (size < 0) {
+        if (!swallow_exception()) {
+            return NULL;
+        }
+        size = 0;
+    }
+    return PyLong_FromSsize_t(size);
+}
+
+static PyObject *utf16_length(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *keywords) {
+    static const signature takes = {"utf16_length", {NAME_TEXT}, 1, 1, 1};
+    PyObject *given[1];
+    if (!read_arguments(state_of(module), &takes, args, nargs, keywords, given)) {
+        return NULL;
+    }
+    ovt_text text = {0};
+    if (PyUnicode_Check(given[0]) && !ovt_read_str(given[0], &text) && !swallow_exception()) {
+        return NULL;
+    }
+    return PyLong_FromSize_t(ovt_utf16_length(text));
 }
 
 /* ---- ToolFingerprinter
@@ -848,6 +934,10 @@ static PyMethodDef walker_functions[] = {
      OVT_DOC_TOOL_FINGERPRINT},
     {"fingerprint_many", OVT_FASTCALL(fingerprint_many), METH_FASTCALL | METH_KEYWORDS,
      OVT_DOC_FINGERPRINT_MANY},
+    {"args_hash", OVT_FASTCALL(args_hash), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_ARGS_HASH},
+    {"json_size", OVT_FASTCALL(json_size), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_JSON_SIZE},
+    {"utf16_length", OVT_FASTCALL(utf16_length), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_UTF16_LENGTH},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,7 @@
-"""The functions of the Overturn contract, as the C core computes them too."""
+"""The functions of the Overturn contract, as the C core computes them too.
+
+The module is also the pure-Python engine: it has every name that the native one has.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,21 @@ from overturn_fast._convert import Encoder
 from overturn_fast._errors import in_call
 from overturn_fast._profiles import OVERTURN, PROFILES
 from overturn_fast._pure.canonical import canonical_text
+from overturn_fast._pure.mcpulse import args_hash, json_size, utf16_length
 from overturn_fast._pure.strings import join_surrogates, replace_lone_surrogates
 from overturn_fast._selection import key_names, select_args
 
 __all__ = [
     "ToolFingerprinter",
+    "args_hash",
     "canonical_json",
     "canonical_with",
     "fingerprint",
     "fingerprint_many",
     "hash_json",
+    "json_size",
     "tool_fingerprint",
+    "utf16_length",
 ]
 
 

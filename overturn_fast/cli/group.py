@@ -7,6 +7,8 @@ import click
 from overturn_fast import __version__, backend
 from overturn_fast.cli.canonical import canonical
 from overturn_fast.cli.fingerprint import fingerprint
+from overturn_fast.cli.vectors import vectors
+from overturn_fast.cli.verify import verify
 
 __all__ = ["cli"]
 
@@ -18,11 +20,13 @@ Examples:
   overturn-fast fingerprint calls.ndjson | sort | uniq -c | sort -rn | head
   echo '{"name":"close_ticket","args":{"ticketId":"T-1"}}' | overturn-fast fingerprint -
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
+  overturn-fast vectors --contract mcpulse | overturn-fast verify -
 
 \b
 Exit status:
-  0    every line was read
-  1    at least one line could not be read; each is reported on standard error
+  0    every line was read; everything is as the vectors say
+  1    at least one line could not be read, each is reported on standard error; or something
+       differs from the vectors
   2    wrong usage, or a file that cannot be read or written
   130  interrupted from the keyboard
 """
@@ -33,8 +37,13 @@ Exit status:
     __version__, message=f"overturn-fast %(version)s, {backend} backend", prog_name="overturn-fast"
 )
 def cli() -> None:
-    """Fingerprints and canonical forms of AI tool calls, from files of one JSON value a line."""
+    """Fingerprints and canonical forms of AI tool calls, from files of one JSON value a line.
+
+    And the other way round: files of test vectors, checked or made.
+    """
 
 
 cli.add_command(fingerprint)
 cli.add_command(canonical)
+cli.add_command(verify)
+cli.add_command(vectors)

@@ -11,22 +11,15 @@ from typing import BinaryIO, Final
 import click
 
 from overturn_fast.cli.calls import LineError
-from overturn_fast.cli.output import discard_standard_output, opened
+from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
 from overturn_fast.cli.terminal import Reporter
 
-__all__ = ["convert_lines"]
+__all__ = ["convert_lines", "lines_of"]
 
 Convert = Callable[[bytes], str]
 """One line, without its line end, to its line of output. Raises LineError."""
 
 _LARGE: Final = 8_000_000  # bytes of input from which a progress bar is worth it
-_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
-
-
-class FileFailure(click.ClickException):
-    """A file that cannot be read or written."""
-
-    exit_code = 2
 
 
 class _Stopped(Exception):
@@ -59,17 +52,8 @@ def convert_lines(
         click.exceptions.Exit: The status is not 0.
     """
     run = _Run(convert, strict, number, name_files=len(files) > 1)
-    try:
+    with ending_cleanly(output):
         run.convert(files, output)
-    except KeyboardInterrupt:
-        raise click.exceptions.Exit(_INTERRUPTED) from None
-    except BrokenPipeError:
-        # Whoever reads has seen enough, as "head" does: nothing is wrong.
-        discard_standard_output()
-    except OSError as error:
-        discard_standard_output()
-        place = "standard output" if output in (None, "-") else f"'{output}'"
-        raise FileFailure(f"Cannot write {place}: {error.strerror or error}") from error
     if run.bad:
         raise click.exceptions.Exit(1)
 
@@ -103,7 +87,7 @@ class _Run:
         name = "<stdin>" if path == "-" else path
         is_interactive = out.isatty()
         prefix = ""
-        for number, raw in enumerate(_lines_of(path), start=1):
+        for number, raw in enumerate(lines_of(path), start=1):
             line = raw.removesuffix(b"\n")
             if line.strip(b" \t\r"):
                 self._lines += 1
@@ -124,7 +108,7 @@ class _Run:
             reporter.advance(len(raw))
 
 
-def _lines_of(path: str) -> Iterator[bytes]:
+def lines_of(path: str) -> Iterator[bytes]:
     """The lines of a file with their line ends."""
     try:
         if path != "-":

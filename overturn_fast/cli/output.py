@@ -9,9 +9,40 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
-__all__ = ["discard_standard_output", "opened", "standard_output"]
+import click
+
+__all__ = ["FileFailure", "ending_cleanly", "opened", "standard_output"]
+
+_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+
+
+class FileFailure(click.ClickException):
+    """A file that cannot be read or written."""
+
+    exit_code = 2
+
+
+@contextmanager
+def ending_cleanly(output: str | None) -> Iterator[None]:
+    """Turn what ends the writing of ``output`` early into the command's exit status.
+
+    Raises:
+        click.ClickException: It cannot be written.
+        click.exceptions.Exit: The keyboard interrupted the command.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(_INTERRUPTED) from None
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as "head" does: nothing is wrong.
+        discard_standard_output()
+    except OSError as error:
+        discard_standard_output()
+        place = "standard output" if output in (None, "-") else f"'{output}'"
+        raise FileFailure(f"Cannot write {place}: {error.strerror or error}") from error
 
 
 @contextmanager

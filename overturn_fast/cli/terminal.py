@@ -1,19 +1,25 @@
-"""Standard error: reports, in colour on a terminal, and a progress bar above which they appear."""
+"""What people read: reports, in colour on a terminal, and a progress bar above which they appear.
+
+Reports about lines go to standard error, because standard output has the lines themselves; what is
+nothing but a report goes to standard output.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
+
+from overturn_fast.cli.output import standard_output
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-__all__ = ["Reporter"]
+__all__ = ["Report", "Reporter"]
 
 _STEP: Final = 1 << 20  # bytes between two updates of the bar
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -82,6 +88,42 @@ class Reporter:
             self._console.print(text, markup=False, soft_wrap=True)
         else:
             click.echo(text, err=True)
+
+
+class Report:
+    """Writes lines to standard output.
+
+    Use it in a ``with`` statement, which writes what is still buffered at its end.
+    """
+
+    def __init__(self) -> None:
+        self._stream: BinaryIO | None = None
+        self._console: Console | None = None
+        if sys.stdout is not None and sys.stdout.isatty():
+            from rich.console import Console  # only here: importing it takes a while
+
+            self._console = Console(highlight=False)
+        else:
+            self._stream = standard_output()
+
+    def __enter__(self) -> Report:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._stream is not None:
+            self._stream.flush()
+
+    def line(self, text: str, style: str | None = None) -> None:
+        """Write a line of printable text, on a terminal in a style of rich."""
+        if self._stream is not None:
+            self._stream.write(f"{text}\n".encode())
+        elif self._console is not None:
+            self._console.print(text, style=style, markup=False, soft_wrap=True)
 
 
 def _bar(console: Console) -> Progress:
