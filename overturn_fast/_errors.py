@@ -187,6 +187,10 @@ def conversion_failure(
 
 
 def in_call(error: BaseException, index: int) -> None:
-    """Put the position of a call among many before the message of an error about it."""
-    if error.args and isinstance(error.args[0], str):
-        error.args = (f"calls[{index}]: {error.args[0]}", *error.args[1:])
+    """Put the position of a call among many before the message of an error about it.
+
+    What a caller's encoder raises is left as it is, but for the two classes that this package
+    raises about arguments too.
+    """
+    if isinstance(error, CanonicalizationError) or type(error) in (TypeError, ValueError):
+        error.args = (f"calls[{index}]: {error}",)

@@ -6,7 +6,9 @@ import datetime
 import decimal
 import enum
 import fractions
+import subprocess
 import sys
+import textwrap
 import uuid
 from collections import OrderedDict, UserDict, deque
 from types import ModuleType
@@ -343,3 +345,28 @@ def test_a_hook_may_use_the_library_itself(engine: ModuleType) -> None:
     assert engine.canonical_json([Opaque(), Opaque(Opaque())], encoder=digest) == (
         f'["{inner}","\\"{inner}\\""]'
     )
+
+
+def test_a_hook_that_calls_itself_meets_the_limit_of_recursion_and_not_that_of_the_stack() -> None:
+    code = """
+        import threading
+        from overturn_fast import hash_json
+
+        def encoder(value):
+            return hash_json(value, encoder=encoder)
+
+        def call():
+            try:
+                hash_json(object(), encoder=encoder)
+            except RecursionError:
+                print("stopped")
+
+        threading.stack_size(2 * 1024 * 1024)
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "stopped\n"), done.stderr

@@ -51,6 +51,7 @@ typedef struct {
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
     Py_ssize_t default_max_depth;
+    int running_conversions; /* see ovt_python_side */
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
@@ -320,6 +321,7 @@ static bool select_from(const module_state *state, PyObject *args, PyObject *mat
 
 enum {
     STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */
+    NESTED_BUFFER = 64,   /* the same for a call that may be inside another */
 };
 
 /* The first `size` hexadecimal digits of a digest. */
@@ -333,36 +335,62 @@ static PyObject *hex_of(const uint8_t digest[OVT_SHA256_DIGEST_SIZE], size_t siz
     return text;
 }
 
-static PyObject *canonical_str(PyObject *value, const ovt_walk_options *options) {
-    char storage[STACK_BUFFER];
+/* What is on the way to a digest or a text. */
+typedef struct {
+    const char *prefix; /* hashed before the canonical text */
+    size_t prefix_size;
+    const selected_args *selected;
+    size_t digits; /* of the hexadecimal digest that are wanted; 0 for the text itself */
+    const ovt_walk_options *options;
+} output_job;
+
+static PyObject *output_through(char *storage, size_t capacity, const output_job *job) {
+    ovt_sha256 hash;
     ovt_buffer out;
-    ovt_buffer_init(&out, storage, sizeof storage, NULL);
-    PyObject *text = NULL;
-    if (ovt_walk(&out, value, NULL, options) == 0) {
-        text = PyUnicode_DecodeUTF8(out.data, (Py_ssize_t)ovt_buffer_length(&out), NULL);
+    ovt_buffer_init(&out, storage, capacity, job->digits != 0 ? &hash : NULL);
+    PyObject *result = NULL;
+    if (!ovt_buffer_append(&out, job->prefix, job->prefix_size)) {
+        PyErr_NoMemory();
+    } else if (ovt_walk(&out, job->selected->args, &job->selected->selection, job->options) < 0) {
+        result = NULL;
+    } else if (job->digits != 0) {
+        uint8_t digest[OVT_SHA256_DIGEST_SIZE];
+        ovt_buffer_finish_hash(&out, digest);
+        result = hex_of(digest, job->digits);
+    } else {
+        result = PyUnicode_DecodeUTF8(out.data, (Py_ssize_t)ovt_buffer_length(&out), NULL);
     }
     ovt_buffer_release(&out);
-    return text;
+    return result;
+}
+
+static OVT_NEVER_INLINE PyObject *output_on_stack(const output_job *job) {
+    char storage[STACK_BUFFER];
+    return output_through(storage, sizeof storage, job);
+}
+
+static OVT_NEVER_INLINE PyObject *output_nested(const output_job *job) {
+    char storage[NESTED_BUFFER];
+    return output_through(storage, sizeof storage, job);
+}
+
+static PyObject *output_of(const output_job *job) {
+    return OVT_UNLIKELY(ovt_may_be_nested(job->options->python)) ? output_nested(job)
+                                                                 : output_on_stack(job);
+}
+
+static PyObject *canonical_str(PyObject *value, const ovt_walk_options *options) {
+    const selected_args whole = {.args = value};
+    const output_job job = {.selected = &whole, .options = options};
+    return output_of(&job);
 }
 
 /* The first `size` hexadecimal digits of the digest of `prefix` and the canonical text of what is
  * selected. */
 static PyObject *digest_start(size_t size, const char *prefix, size_t prefix_size,
                               const selected_args *selected, const ovt_walk_options *options) {
-    char storage[STACK_BUFFER];
-    ovt_sha256 hash;
-    ovt_buffer out;
-    ovt_buffer_init(&out, storage, sizeof storage, &hash);
-    PyObject *text = NULL;
-    if (!ovt_buffer_append(&out, prefix, prefix_size)) {
-        PyErr_NoMemory();
-    } else if (ovt_walk(&out, selected->args, &selected->selection, options) == 0) {
-        uint8_t digest[OVT_SHA256_DIGEST_SIZE];
-        ovt_buffer_finish_hash(&out, digest);
-        text = hex_of(digest, size);
-    }
-    ovt_buffer_release(&out);
-    return text;
+    const output_job job = {prefix, prefix_size, selected, size, options};
+    return output_of(&job);
 }
 
 /* All of them. */
@@ -906,6 +934,7 @@ static int execute_module(PyObject *module) {
         return -1;
     }
     module_state *state = state_of(module);
+    state->python.running_conversions = &state->running_conversions;
     for (int i = 0; i < NAME_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(argument_names[i]);
         if (state->names[i] == NULL) {

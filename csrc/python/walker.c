@@ -439,7 +439,10 @@ static OVT_NEVER_INLINE outcome convert_current(walk *w, value_kind *kind) {
     outcome result = DONE;
     for (Py_ssize_t conversions = 1; *kind == KIND_OTHER; conversions++) {
         PyObject *arguments[] = {w->value, w->options->encoder};
+        int *const running = w->options->python->running_conversions;
+        __atomic_fetch_add(running, 1, __ATOMIC_RELAXED);
         PyObject *converted = PyObject_Vectorcall(w->options->converter, arguments, 2, NULL);
+        __atomic_fetch_sub(running, 1, __ATOMIC_RELAXED);
         if (converted == NULL) {
             result = fail_conversion(w, w->value);
             break;
@@ -1348,30 +1351,55 @@ static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection)
     return DONE;
 }
 
+static int walk_with(walk *w, ovt_buffer *out, PyObject *value, const ovt_selection *selection,
+                     const ovt_walk_options *options) {
+    w->out = out;
+    w->options = options;
+    w->profile = options->profile;
+    w->trims = options->profile->trim_strings;
+    w->is_strong = IS_FREE_THREADED;
+    w->source = NULL;
+    w->value = NULL;
+    w->frames = w->inline_frames;
+    w->depth = 0;
+    w->frame_capacity = INLINE_FRAMES;
+    w->members = w->inline_members;
+    w->order = w->inline_order;
+    w->member_count = 0;
+    w->member_capacity = INLINE_MEMBERS;
+    w->marks = NULL;
+    w->mark_count = 0;
+    w->mark_capacity = 0;
+    w->arena = (ovt_arena){0};
+    ovt_layouts_init(&w->layouts);
+    const bool has_selection = selection != NULL && selection->count != 0;
+    const outcome result = run_walk(w, value, has_selection ? selection : NULL);
+    release_walk(w);
+    return result;
+}
+
+static OVT_NEVER_INLINE int walk_on_heap(ovt_buffer *out, PyObject *value,
+                                         const ovt_selection *selection,
+                                         const ovt_walk_options *options) {
+    walk *w = PyMem_RawMalloc(sizeof *w);
+    if (w == NULL) {
+        return no_memory();
+    }
+    const int result = walk_with(w, out, value, selection, options);
+    PyMem_RawFree(w);
+    return result;
+}
+
+static OVT_NEVER_INLINE int walk_on_stack(ovt_buffer *out, PyObject *value,
+                                          const ovt_selection *selection,
+                                          const ovt_walk_options *options) {
+    walk w;
+    return walk_with(&w, out, value, selection, options);
+}
+
 int ovt_walk(ovt_buffer *out, PyObject *value, const ovt_selection *selection,
              const ovt_walk_options *options) {
-    walk w;
-    w.out = out;
-    w.options = options;
-    w.profile = options->profile;
-    w.trims = options->profile->trim_strings;
-    w.is_strong = IS_FREE_THREADED;
-    w.source = NULL;
-    w.value = NULL;
-    w.frames = w.inline_frames;
-    w.depth = 0;
-    w.frame_capacity = INLINE_FRAMES;
-    w.members = w.inline_members;
-    w.order = w.inline_order;
-    w.member_count = 0;
-    w.member_capacity = INLINE_MEMBERS;
-    w.marks = NULL;
-    w.mark_count = 0;
-    w.mark_capacity = 0;
-    w.arena = (ovt_arena){0};
-    ovt_layouts_init(&w.layouts);
-    const bool has_selection = selection != NULL && selection->count != 0;
-    const outcome result = run_walk(&w, value, has_selection ? selection : NULL);
-    release_walk(&w);
-    return result;
+    return OVT_UNLIKELY(ovt_may_be_nested(options->python))
+               ? walk_on_heap(out, value, selection, options)
+               : walk_on_stack(out, value, selection, options);
 }

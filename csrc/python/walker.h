@@ -27,7 +27,16 @@ typedef struct {
     PyObject *nesting_failure;    /* _errors.nesting_failure */
     PyObject *conversion_failure; /* _errors.conversion_failure */
     PyObject *converters[OVT_PROFILE_COUNT];
+    /* How many walks are calling a converter now, in any thread: one that starts meanwhile may be
+     * inside another, and keeps off the C stack what it can, so that a hook which calls itself
+     * runs into Python's limit and not into the stack's. */
+    int *running_conversions;
 } ovt_python_side;
+
+/* Whether a walk that starts now may be inside another. */
+static inline bool ovt_may_be_nested(const ovt_python_side *python) {
+    return __atomic_load_n(python->running_conversions, __ATOMIC_RELAXED) != 0;
+}
 
 /* The top-level keys of an exact dict that take part; a `count` of 0 selects all. */
 typedef struct {
