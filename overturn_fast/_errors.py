@@ -6,6 +6,7 @@ type) and call this module to turn them into an exception, so that class and mes
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 import re
@@ -187,10 +188,8 @@ def conversion_failure(
 
 
 def in_call(error: BaseException, index: int) -> None:
-    """Put the position of a call among many before the message of an error about it.
-
-    What a caller's encoder raises is left as it is, but for the two classes that this package
-    raises about arguments too.
-    """
-    if isinstance(error, CanonicalizationError) or type(error) in (TypeError, ValueError):
-        error.args = (f"calls[{index}]: {error}",)
+    """Put the position of a call among many before the message of an error about it."""
+    with contextlib.suppress(Exception):  # an encoder's exception may be anything
+        message = error.args[0]
+        if isinstance(message, str) and not message.startswith("calls["):
+            error.args = (f"calls[{index}]: {message}", *error.args[1:])
