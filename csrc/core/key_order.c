@@ -5,13 +5,14 @@
 #include "compiler.h"
 
 enum {
-    VERY_FEW = 8,                  /* ranked by comparing all with all */
-    FEW = 24,                      /* sorted by insertion, on the stack */
-    MANY = 192,                    /* from here the counters of a radix pass pay */
-    PREFIX_BYTES = 8,              /* compared as one number */
-    RADIX = 256,                   /* values of a byte */
-    RADIX_PASSES = 2,              /* at a time */
-    FIRST_ABOVE_SURROGATES = 0xEE, /* first UTF-8 byte of U+E000 and up */
+    VERY_FEW = 8,         /* ranked by comparing all with all */
+    FEW = 24,             /* sorted by insertion, on the stack */
+    MANY = 192,           /* from here the counters of a radix pass pay */
+    PREFIX_BYTES = 8,     /* compared as one number */
+    RADIX = 256,          /* values of a byte */
+    RADIX_PASSES = 2,     /* at a time */
+    FIRST_OF_D000 = 0xED, /* first UTF-8 byte of U+D000 and up */
+    FIRST_OF_FOUR = 0xF0, /* first UTF-8 byte of U+10000 and up */
 };
 
 /* A key's first bytes as a big-endian number, and which member it belongs to. */
@@ -26,7 +27,7 @@ bool ovt_same_key(const ovt_member *a, const ovt_member *b) {
     return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-static inline int compare_code_points(const ovt_member *a, const ovt_member *b) {
+static inline int compare_keys(const ovt_member *a, const ovt_member *b) {
     const size_t shorter = a->length < b->length ? a->length : b->length;
     const int difference = memcmp(a->text, b->text, shorter);
     if (difference != 0) {
@@ -35,111 +36,21 @@ static inline int compare_code_points(const ovt_member *a, const ovt_member *b) 
     return (a->length > b->length) - (a->length < b->length);
 }
 
-/* Reads the UTF-16 code units of a WTF-8 text one by one. */
-typedef struct {
-    const uint8_t *next;
-    const uint8_t *end;
-    uint32_t pending; /* the low half of a pair whose high half was given, or 0 */
-} utf16_reader;
-
-static const int NO_UNIT = -1;
-
-static int next_utf16_unit(utf16_reader *reader) {
-    if (reader->pending != 0) {
-        const int unit = (int)reader->pending;
-        reader->pending = 0;
-        return unit;
-    }
-    if (reader->next == reader->end) {
-        return NO_UNIT;
-    }
-    const uint8_t *bytes = reader->next;
-    if (bytes[0] < 0x80) {
-        reader->next += 1;
-        return bytes[0];
-    }
-    if (bytes[0] < 0xE0) {
-        reader->next += 2;
-        return (bytes[0] & 0x1F) << 6 | (bytes[1] & 0x3F);
-    }
-    if (bytes[0] < 0xF0) {
-        reader->next += 3;
-        return (bytes[0] & 0x0F) << 12 | (bytes[1] & 0x3F) << 6 | (bytes[2] & 0x3F);
-    }
-    reader->next += 4;
-    const uint32_t offset = ((bytes[0] & 0x07u) << 18 | (bytes[1] & 0x3Fu) << 12 |
-                             (bytes[2] & 0x3Fu) << 6 | (bytes[3] & 0x3Fu)) -
-                            0x10000;
-    reader->pending = 0xDC00 | (offset & 0x3FF);
-    return (int)(0xD800 | offset >> 10);
-}
-
-static int compare_utf16_units(const ovt_member *a, const ovt_member *b) {
-    const uint8_t *a_bytes = (const uint8_t *)a->text, *b_bytes = (const uint8_t *)b->text;
-    utf16_reader left = {a_bytes, a_bytes + a->length, 0};
-    utf16_reader right = {b_bytes, b_bytes + b->length, 0};
-    for (;;) {
-        const int x = next_utf16_unit(&left), y = next_utf16_unit(&right);
-        if (x != y || x == NO_UNIT) {
-            return (x > y) - (x < y);
-        }
-    }
-}
-
-/* Whether a key has a byte that is no ASCII. */
-static inline bool has_non_ascii(const ovt_member *member) {
-    uint64_t bits = member->prefix;
-    if (member->length > PREFIX_BYTES) {
-        for (size_t i = PREFIX_BYTES; i + PREFIX_BYTES < member->length; i += PREFIX_BYTES) {
-            bits |= ovt_load64(member->text + i);
-        }
-        bits |= ovt_load64(member->text + member->length - PREFIX_BYTES);
-    }
-    return (bits & UINT64_C(0x8080808080808080)) != 0;
-}
-
-/* Whether UTF-16 order can differ from byte order: only where a key reaches past U+DFFF. */
-static bool orders_can_differ(const ovt_member *members, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *bytes = (const uint8_t *)members[i].text;
-        const size_t length = has_non_ascii(&members[i]) ? members[i].length : 0;
-        for (size_t j = 0; j < length; j++) {
-            if (bytes[j] >= FIRST_ABOVE_SURROGATES) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* ---- sorting --------------------------------------------------------------------------------- */
 
-/* How items with equal prefixes compare. */
-typedef enum {
-    BY_KEY,   /* by the whole keys */
-    BY_UNITS, /* by the whole keys in UTF-16; all prefixes are then 0 */
-} tie_breaker;
-
-static inline bool comes_before(const ovt_member *members, tie_breaker ties, sort_item a,
-                                sort_item b) {
+/* By the prefixes, and where these are equal by the whole keys. */
+static inline bool comes_before(const ovt_member *members, sort_item a, sort_item b) {
     if (OVT_LIKELY(a.prefix != b.prefix)) {
         return a.prefix < b.prefix;
     }
-    const ovt_member *left = &members[a.index], *right = &members[b.index];
-    switch (ties) {
-    case BY_KEY:
-        return compare_code_points(left, right) < 0;
-    default:
-        return compare_utf16_units(left, right) < 0;
-    }
+    return compare_keys(&members[a.index], &members[b.index]) < 0;
 }
 
-static void insertion_sort(const ovt_member *members, tie_breaker ties, sort_item *items,
-                           size_t count) {
+static void insertion_sort(const ovt_member *members, sort_item *items, size_t count) {
     for (size_t i = 1; i < count; i++) {
         const sort_item item = items[i];
         size_t j = i;
-        while (j > 0 && comes_before(members, ties, item, items[j - 1])) {
+        while (j > 0 && comes_before(members, item, items[j - 1])) {
             items[j] = items[j - 1];
             j--;
         }
@@ -148,10 +59,10 @@ static void insertion_sort(const ovt_member *members, tie_breaker ties, sort_ite
 }
 
 /* Bottom-up: sorted runs of FEW items first, then merged pairwise. */
-static void merge_sort(const ovt_member *members, tie_breaker ties, sort_item *items,
-                       sort_item *scratch, size_t count) {
+static void merge_sort(const ovt_member *members, sort_item *items, sort_item *scratch,
+                       size_t count) {
     for (size_t start = 0; start < count; start += FEW) {
-        insertion_sort(members, ties, items + start, count - start < FEW ? count - start : FEW);
+        insertion_sort(members, items + start, count - start < FEW ? count - start : FEW);
     }
     sort_item *from = items, *to = scratch;
     for (size_t width = FEW; width < count; width *= 2) {
@@ -162,7 +73,7 @@ static void merge_sort(const ovt_member *members, tie_breaker ties, sort_item *i
             for (size_t i = start; i < end; i++) {
                 const bool take_right =
                     left == middle ||
-                    (right < end && comes_before(members, ties, from[right], from[left]));
+                    (right < end && comes_before(members, from[right], from[left]));
                 to[i] = take_right ? from[right++] : from[left++];
             }
         }
@@ -373,7 +284,7 @@ static size_t sort_some(const ovt_member *members, sort_item *all, sort_item *sc
         if (count > 1 && all_reach(members, items + start, count, next)) {
             stack[pushed++] = (open_run){run.start + start, count, next};
         } else if (count > 1) { /* equal keys, or zero bytes that look like the end of one */
-            merge_sort(members, BY_KEY, items + start, scratch, count);
+            merge_sort(members, items + start, scratch, count);
         }
         start = end;
     }
@@ -407,7 +318,7 @@ static size_t sort_run(const ovt_member *members, sort_item *all, sort_item *scr
 }
 
 static OVT_NEVER_INLINE ovt_status order_many(const ovt_member *members, uint32_t *order,
-                                              size_t count, bool by_units) {
+                                              size_t count) {
     /* Runs on the stack do not overlap and have two items at least. */
     sort_item *const items = malloc(2 * count * sizeof *items);
     open_run *const stack = malloc((count / 2 + 1) * sizeof *stack);
@@ -416,15 +327,11 @@ static OVT_NEVER_INLINE ovt_status order_many(const ovt_member *members, uint32_
         for (size_t i = 0; i < count; i++) {
             items[i] = (sort_item){0, (uint32_t)i};
         }
-        if (by_units) {
-            merge_sort(members, BY_UNITS, items, items + count, count);
-        } else {
-            size_t open = 1;
-            stack[0] = (open_run){0, count, 0};
-            while (open != 0) {
-                const open_run run = stack[--open];
-                open += sort_run(members, items, items + count, run, stack + open);
-            }
+        size_t open = 1;
+        stack[0] = (open_run){0, count, 0};
+        while (open != 0) {
+            const open_run run = stack[--open];
+            open += sort_run(members, items, items + count, run, stack + open);
         }
         for (size_t i = 0; i < count; i++) {
             order[i] = items[i].index;
@@ -461,13 +368,9 @@ static inline bool rank_few(const ovt_member *members, uint32_t *order, size_t c
     return true;
 }
 
-ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16) {
-    if (OVT_UNLIKELY(count > UINT32_MAX || count > SIZE_MAX / 64)) {
-        return OVT_NO_MEMORY;
-    }
-    const bool by_units = utf16 && orders_can_differ(members, count);
-    if (OVT_UNLIKELY(count > FEW || by_units)) {
-        return order_many(members, order, count, by_units);
+static ovt_status order_by_bytes(const ovt_member *members, uint32_t *order, size_t count) {
+    if (OVT_UNLIKELY(count > FEW)) {
+        return order_many(members, order, count);
     }
     if (OVT_LIKELY(count <= VERY_FEW) && rank_few(members, order, count)) {
         return OVT_OK;
@@ -476,9 +379,120 @@ ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t 
     for (size_t i = 0; i < count; i++) {
         items[i] = (sort_item){members[i].prefix, (uint32_t)i};
     }
-    insertion_sort(members, BY_KEY, items, count);
+    insertion_sort(members, items, count);
     for (size_t i = 0; i < count; i++) {
         order[i] = items[i].index;
     }
     return OVT_OK;
+}
+
+/* ---- UTF-16 order -------------------------------------------------------------------------- */
+
+/* The top bit set in each byte from F0 up: where a character past U+FFFF starts. */
+static inline uint64_t mark_pairs(uint64_t word) {
+    return word & word << 1 & word << 2 & word << 3 & UINT64_C(0x8080808080808080);
+}
+
+/* The eight bytes of a text from `at` on, or fewer if it ends before; zeros after them. */
+static inline uint64_t word_at(const ovt_member *key, size_t at) {
+    return at == 0 ? key->prefix : ovt_key_prefix(key->text + at, key->length - at);
+}
+
+static bool has_pairs(const ovt_member *key) {
+    uint64_t marks = 0;
+    for (size_t at = 0; at < key->length; at += PREFIX_BYTES) {
+        marks |= mark_pairs(word_at(key, at));
+    }
+    return marks != 0;
+}
+
+/* Whether a key holds characters from U+D000 to U+FFFF, lone surrogates among them. */
+static bool has_high(const ovt_member *key) {
+    for (size_t i = 0; i < key->length; i++) {
+        const uint8_t byte = (uint8_t)key->text[i];
+        if (byte >= FIRST_OF_D000 && byte < FIRST_OF_FOUR) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether UTF-16 order can differ from byte order: where characters past U+FFFF, whose surrogates
+ * count in UTF-16, meet some from U+D000 up. */
+static bool orders_can_differ(const ovt_member *members, size_t count) {
+    size_t paired = 0;
+    while (paired < count && !has_pairs(&members[paired])) {
+        paired++;
+    }
+    if (OVT_LIKELY(paired == count)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (has_high(&members[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *put_unit(char *out, uint32_t unit) {
+    out[0] = (char)(0xE0 | unit >> 12);
+    out[1] = (char)(0x80 | (unit >> 6 & 0x3F));
+    out[2] = (char)(0x80 | (unit & 0x3F));
+    return out + 3;
+}
+
+/* The key with both surrogates of every character past U+FFFF as three bytes each: the order of
+ * such texts by bytes is the order of the keys by UTF-16 units. Returns the end of it. */
+static char *put_units(char *out, const ovt_member *key) {
+    const uint8_t *bytes = (const uint8_t *)key->text, *const end = bytes + key->length;
+    while (bytes < end) {
+        if (*bytes < FIRST_OF_FOUR) {
+            *out++ = (char)*bytes++;
+            continue;
+        }
+        const uint32_t code_point = (bytes[0] & 0x07u) << 18 | (bytes[1] & 0x3Fu) << 12 |
+                                    (bytes[2] & 0x3Fu) << 6 | (bytes[3] & 0x3Fu);
+        out = put_unit(out, 0xD800 | (code_point - 0x10000) >> 10);
+        out = put_unit(out, 0xDC00 | (code_point & 0x3FF));
+        bytes += 4;
+    }
+    return out;
+}
+
+static OVT_NEVER_INLINE ovt_status order_by_units(const ovt_member *members, uint32_t *order,
+                                                  size_t count) {
+    size_t size = 1;
+    for (size_t i = 0; i < count; i++) {
+        size += members[i].length + members[i].length / 2;
+    }
+    ovt_member *const keys = malloc(count * sizeof *keys);
+    char *const texts = malloc(size);
+    ovt_status status = OVT_NO_MEMORY;
+    if (keys != NULL && texts != NULL) {
+        char *out = texts;
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = members[i];
+            if (has_pairs(&members[i])) {
+                char *const end = put_units(out, &members[i]);
+                keys[i].text = out;
+                keys[i].length = (size_t)(end - out);
+                keys[i].prefix = ovt_key_prefix(out, keys[i].length);
+                out = end;
+            }
+        }
+        status = order_by_bytes(keys, order, count);
+    }
+    free(keys);
+    free(texts);
+    return status;
+}
+
+ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16) {
+    if (OVT_UNLIKELY(count > UINT32_MAX || count > SIZE_MAX / 64)) {
+        return OVT_NO_MEMORY;
+    }
+    return OVT_UNLIKELY(utf16 && orders_can_differ(members, count))
+               ? order_by_units(members, order, count)
+               : order_by_bytes(members, order, count);
 }
