@@ -6,16 +6,17 @@ if it loads, ``native`` insists on it, ``python`` does without.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
 from importlib.machinery import ExtensionFileLoader
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overturn_fast._version import __version__
 
-__all__ = ["backend", "engine", "native_error"]
+__all__ = ["backend", "engine", "native_error", "text_engine"]
 
 _VARIABLE = "OVERTURN_FAST_BACKEND"
 _WALKER = "overturn_fast._walker"
@@ -64,11 +65,40 @@ def choose() -> tuple[str, str | None, ModuleType]:
     return "python", reason, fingerprints
 
 
+class _Unavailable:
+    """Stands for a module that cannot be imported here, and says so to whoever uses it."""
+
+    def __init__(self, reason: ImportError) -> None:
+        self._reason = str(reason)
+
+    def __getattr__(self, name: str) -> Any:
+        raise ImportError(f"JSON text needs the binding of the C core: {self._reason}")
+
+
+def choose_text() -> ModuleType | _Unavailable:
+    """The functions over JSON text: those of the C core wherever its binding loads.
+
+    It does on Python implementations without the walker too, and does not in an interpreter with
+    a lock of its own, where cffi cannot be imported: there the readable twin runs, or, where the
+    native backend is insisted on, nothing.
+    """
+    wanted = os.environ.get(_VARIABLE) or "auto"
+    try:
+        if wanted != "python":
+            return importlib.import_module("overturn_fast._native_text")
+    except ImportError as error:
+        if wanted == "native":
+            return _Unavailable(error)
+    return importlib.import_module("overturn_fast._pure.text")
+
+
 if TYPE_CHECKING:
     # Both engines have the signatures of the readable one.
+    from overturn_fast import _native_text as text_engine
     from overturn_fast._pure import fingerprints as engine
 
     backend: str
     native_error: str | None
 else:
     backend, native_error, engine = choose()
+    text_engine = choose_text()

@@ -17,8 +17,10 @@ __all__ = [
     "CanonicalizationError",
     "CircularReferenceError",
     "DepthError",
+    "DuplicateKeyError",
     "FloatDomainError",
     "IntegerDomainError",
+    "JSONTextError",
     "KeyTypeError",
     "SurrogateError",
     "UnsupportedTypeError",
@@ -30,7 +32,19 @@ class CanonicalizationError(ValueError):
 
     The message names the value's path and type, never its content. Every error of this package
     about a value derives from this class.
+
+    One that was found in JSON text names the place in the text instead, and has it in these
+    attributes, which are None in any other.
     """
+
+    offset: int | None = None
+    """Where in the text: how many bytes of UTF-8 stand before it."""
+    line: int | None = None
+    """The line, counted from 1; lines end with LF."""
+    column: int | None = None
+    """The place in its line, in characters, counted from 1."""
+    reason: str | None = None
+    """What is wrong, without the place."""
 
 
 class IntegerDomainError(CanonicalizationError):
@@ -61,6 +75,19 @@ class DepthError(CanonicalizationError):
     """Containers are nested deeper than ``max_depth``."""
 
 
+class JSONTextError(CanonicalizationError):
+    """A text is not JSON (RFC 8259) in UTF-8 (RFC 3629)."""
+
+    offset: int
+    line: int
+    column: int
+    reason: str
+
+
+class DuplicateKeyError(JSONTextError):
+    """An object of a JSON text has two members of one name, and the profile does not choose."""
+
+
 for _error in (
     CanonicalizationError,
     IntegerDomainError,
@@ -70,6 +97,8 @@ for _error in (
     UnsupportedTypeError,
     CircularReferenceError,
     DepthError,
+    JSONTextError,
+    DuplicateKeyError,
 ):
     _error.__module__ = "overturn_fast"  # where users import it from, and what a traceback says
 
@@ -98,8 +127,53 @@ _WORDING: Final[dict[int, tuple[type[CanonicalizationError], str]]] = {
     Status.CIRCULAR_REFERENCE: (CircularReferenceError, "{type} contains itself"),
 }
 
+
+class TextReason(enum.IntEnum):
+    """What is wrong with a JSON text; the numbers are those of ``ovt_text_reason`` in the core."""
+
+    UNEXPECTED_END = 1
+    EXPECTED_VALUE = 2
+    EXPECTED_NAME = 3
+    EXPECTED_COLON = 4
+    EXPECTED_COMMA_OR_BRACKET = 5
+    EXPECTED_COMMA_OR_BRACE = 6
+    EXPECTED_DIGIT = 7
+    EXTRA = 8
+    BYTE_ORDER_MARK = 9
+    CONTROL_CHARACTER = 10
+    ESCAPE = 11
+    UTF8 = 12
+    RAW_SURROGATE = 13
+    LONE_SURROGATE = 14
+    NUMBER_RANGE = 15
+    DEPTH = 16
+    DUPLICATE_NAME = 17
+
+
+_TEXT_WORDING: Final[dict[int, tuple[type[CanonicalizationError], str]]] = {
+    TextReason.UNEXPECTED_END: (JSONTextError, "the text ends too early"),
+    TextReason.EXPECTED_VALUE: (JSONTextError, "expected a value"),
+    TextReason.EXPECTED_NAME: (JSONTextError, "expected a name in double quotes"),
+    TextReason.EXPECTED_COLON: (JSONTextError, "expected a colon"),
+    TextReason.EXPECTED_COMMA_OR_BRACKET: (JSONTextError, 'expected a comma or "]"'),
+    TextReason.EXPECTED_COMMA_OR_BRACE: (JSONTextError, 'expected a comma or "}}"'),
+    TextReason.EXPECTED_DIGIT: (JSONTextError, "expected a digit"),
+    TextReason.EXTRA: (JSONTextError, "more text after the value"),
+    TextReason.BYTE_ORDER_MARK: (JSONTextError, "a byte order mark (U+FEFF) before the value"),
+    TextReason.CONTROL_CHARACTER: (JSONTextError, "a control character that is not escaped"),
+    TextReason.ESCAPE: (JSONTextError, "a backslash that begins no escape"),
+    TextReason.UTF8: (JSONTextError, "not UTF-8"),
+    TextReason.RAW_SURROGATE: (JSONTextError, "a surrogate, which UTF-8 does not encode"),
+    TextReason.LONE_SURROGATE: (SurrogateError, "a lone surrogate"),
+    TextReason.NUMBER_RANGE: (FloatDomainError, "a number past the range of doubles"),
+    TextReason.DEPTH: (DepthError, "nesting exceeds max_depth={max_depth}"),
+    TextReason.DUPLICATE_NAME: (DuplicateKeyError, "a name that its object has already"),
+}
+
 Segment = str | int | None
 """One step of a path: a key, an index, or ``None`` for an item of a set, which has neither."""
+
+_CONTINUATIONS: Final = bytes(range(0x80, 0xC0))
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SHOWN_KEY: Final = 80  # characters of a key shown in a path
@@ -185,6 +259,32 @@ def conversion_failure(
     if hasattr(error, "add_note"):
         error.add_note(f"while canonicalizing {where}")
     return error
+
+
+def text_failure(
+    reason: int, offset: int, text: bytes | memoryview, max_depth: int
+) -> CanonicalizationError:
+    """The exception for a JSON text that is wrong at a byte; the caller raises it."""
+    error, wording = _TEXT_WORDING[reason]
+    failed = error()
+    failed.reason = wording.format(max_depth=max_depth)
+    failed.offset = offset
+    failed.line, failed.column = line_and_column(text, offset)
+    place = f"line {failed.line}, column {failed.column} (byte {offset})"
+    failed.args = (f"{failed.reason}: {place}",)
+    return failed
+
+
+def line_and_column(text: bytes | memoryview, offset: int) -> tuple[int, int]:
+    """Line and column of a byte, both counted from 1: lines by LF, columns by character.
+
+    >>> line_and_column("é = é".encode(), 5)
+    (1, 5)
+    """
+    before = bytes(text[:offset])
+    line = before[before.rfind(b"\n") + 1 :]
+    # Every character has one byte that is no continuation of a UTF-8 sequence.
+    return before.count(b"\n") + 1, len(line.translate(None, _CONTINUATIONS)) + 1
 
 
 def in_call(error: BaseException, index: int) -> None:

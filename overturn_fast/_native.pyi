@@ -14,6 +14,23 @@ class _Library(Protocol):
     def ovt_write_double(self, out: Any, value: float) -> int: ...
     def ovt_write_double_integral_exact(self, out: Any, value: float) -> int: ...
     def ovt_read_number(self, text: Any, end: Any, out: Any) -> None: ...
+    def ovt_text_release(self, output: Any) -> None: ...
+    def ovt_text_canonical(
+        self, output: Any, profile: int, text: Any, length: int, max_depth: int
+    ) -> int: ...
+    def ovt_text_digest(
+        self,
+        output: Any,
+        profile: int,
+        prefix: bytes,
+        prefix_length: int,
+        text: Any,
+        length: int,
+        max_depth: int,
+        names: bytes,
+        names_length: int,
+        drops: bool,
+    ) -> int: ...
 
 ffi: FFI
 lib: _Library

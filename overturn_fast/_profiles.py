@@ -46,6 +46,8 @@ class Profile:
     """A high and a low surrogate that follow each other in a str are read as one character."""
     any_key: bool
     """Keys that are int, float, bool or None are written as their JSON text, else an error."""
+    last_duplicate_wins: bool
+    """Of members of one name that JSON text has, the last counts, else an error."""
 
 
 OVERTURN: Final = Profile(
@@ -59,6 +61,7 @@ OVERTURN: Final = Profile(
     escape_surrogates=True,
     join_surrogates=True,
     any_key=True,
+    last_duplicate_wins=True,
 )
 
 JCS: Final = Profile(
@@ -72,6 +75,7 @@ JCS: Final = Profile(
     escape_surrogates=False,
     join_surrogates=False,
     any_key=False,
+    last_duplicate_wins=False,
 )
 
 JCS_DOUBLE: Final = Profile(
@@ -85,6 +89,7 @@ JCS_DOUBLE: Final = Profile(
     escape_surrogates=False,
     join_surrogates=False,
     any_key=False,
+    last_duplicate_wins=False,
 )
 
 MCPULSE: Final = Profile(
@@ -98,6 +103,7 @@ MCPULSE: Final = Profile(
     escape_surrogates=True,
     join_surrogates=False,
     any_key=False,
+    last_duplicate_wins=False,
 )
 
 PLEACH: Final = Profile(
@@ -111,6 +117,7 @@ PLEACH: Final = Profile(
     escape_surrogates=True,
     join_surrogates=True,
     any_key=False,
+    last_duplicate_wins=False,
 )
 
 PROFILES: Final = (OVERTURN, JCS, JCS_DOUBLE, MCPULSE, PLEACH)

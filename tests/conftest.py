@@ -7,6 +7,7 @@ for a whole run which of them the public package is made of.
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 
 import overturn_fast
 from overturn_fast import _backend
-from overturn_fast._pure import fingerprints
+from overturn_fast._pure import fingerprints, jcs, text
 
 DATA = Path(__file__).parent / "data"
 
@@ -71,6 +72,30 @@ def pure() -> ModuleType:
 def engine(request: pytest.FixtureRequest) -> ModuleType:
     """Each of the two engines in turn."""
     return native_engine() if request.param == "native" else fingerprints
+
+
+def native_text() -> ModuleType:
+    """The native functions over JSON text; without them as for ``native_engine``."""
+    native_engine()
+    return importlib.import_module("overturn_fast._native_text")
+
+
+@pytest.fixture(scope="session", params=["native", "python"])
+def text_engine(request: pytest.FixtureRequest) -> ModuleType:
+    """The functions over JSON text of each of the two engines in turn."""
+    return native_text() if request.param == "native" else text
+
+
+@pytest.fixture(scope="session")
+def text_engines() -> tuple[ModuleType, ModuleType]:
+    """Both of them: native, pure."""
+    return native_text(), text
+
+
+@pytest.fixture(scope="session", params=["native", "python"])
+def jcs_engine(request: pytest.FixtureRequest) -> ModuleType:
+    """The functions of RFC 8785 over Python objects of each of the two engines in turn."""
+    return native_engine() if request.param == "native" else jcs
 
 
 @pytest.fixture(scope="session")

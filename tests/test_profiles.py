@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from overturn_fast import CanonicalizationError
+from overturn_fast import CanonicalizationError, DuplicateKeyError
 from overturn_fast._convert import CONVERTERS
 from overturn_fast._profiles import PROFILES, Integers, Profile
 
@@ -35,7 +35,15 @@ def text_or_error(engine: ModuleType, profile: str, value: object) -> str:
 # -- the records -----------------------------------------------------------------------------------
 
 
-def policies_of(engine: ModuleType, name: str) -> dict[str, Any]:
+def refuses_duplicates(text_engine: ModuleType, name: str) -> bool:
+    (profile,) = (profile for profile in PROFILES if profile.name == name)
+    try:
+        return bool(text_engine.canonical_text(b'{"a":1,"a":2}', profile, 1) != b'{"a":2}')
+    except DuplicateKeyError:
+        return True
+
+
+def policies_of(engine: ModuleType, text_engine: ModuleType, name: str) -> dict[str, Any]:
     """The policies of a profile as its behaviour shows them."""
 
     def answer(value: object) -> str:
@@ -57,21 +65,22 @@ def policies_of(engine: ModuleType, name: str) -> dict[str, Any]:
         "escape_surrogates": answer("\ud800") == '"\\ud800"',
         "join_surrogates": answer("\ud83d\ude00") == '"😀"',
         "any_key": answer({1: 2}) == '{"1":2}',
+        "last_duplicate_wins": not refuses_duplicates(text_engine, name),
     }
 
 
-def test_both_engines_have_the_same_profiles(engine: ModuleType) -> None:
+def test_both_engines_have_the_same_profiles(engine: ModuleType, text_engine: ModuleType) -> None:
     assert [profile.name for profile in PROFILES] == NAMES
     assert list(CONVERTERS) == NAMES
     for profile in PROFILES:
-        assert policies_of(engine, profile.name) == dataclasses.asdict(profile)
+        assert policies_of(engine, text_engine, profile.name) == dataclasses.asdict(profile)
 
 
 def test_every_policy_is_probed() -> None:
-    from overturn_fast._pure import fingerprints
+    from overturn_fast._pure import fingerprints, text
 
     fields = {field.name for field in dataclasses.fields(Profile)}
-    assert set(policies_of(fingerprints, "jcs")) == fields
+    assert set(policies_of(fingerprints, text, "jcs")) == fields
 
 
 def test_a_profile_cannot_be_changed() -> None:

@@ -12,6 +12,7 @@
 #include "profile.h"
 #include "sha256.h"
 #include "status.h"
+#include "text_output.h"
 
 /* The version of the package that this library was built for: "0.1.0". */
 const char *ovt_version(void);

@@ -11,6 +11,7 @@ const ovt_profile ovt_profiles[OVT_PROFILE_COUNT] = {
         .escape_surrogates = true,
         .join_surrogates = true,
         .any_key = true,
+        .last_duplicate_wins = true,
     },
     {
         .name = "jcs",

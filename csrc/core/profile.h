@@ -24,6 +24,7 @@ typedef struct {
     bool escape_surrogates;     /* lone ones as \udxxx, else an error */
     bool join_surrogates;       /* two code points of a pair are read as one character */
     bool any_key;               /* int, float, bool and None keys as their JSON text */
+    bool last_duplicate_wins;   /* of names that JSON text repeats, else an error */
 } ovt_profile;
 
 enum { OVT_PROFILE_COUNT = 5 };
@@ -31,6 +32,11 @@ enum { OVT_PROFILE_COUNT = 5 };
 /* overturn, jcs, jcs-double, mcpulse, pleach */
 extern const ovt_profile ovt_profiles[OVT_PROFILE_COUNT];
 
-enum { OVT_PROFILE_OVERTURN = 0, OVT_PROFILE_MCPULSE = 3 };
+enum {
+    OVT_PROFILE_OVERTURN = 0,
+    OVT_PROFILE_JCS = 1,
+    OVT_PROFILE_JCS_DOUBLE = 2,
+    OVT_PROFILE_MCPULSE = 3,
+};
 
 #endif

@@ -14,6 +14,7 @@ typedef enum {
     OVT_KEY_SURROGATE = 7,
     OVT_CIRCULAR_REFERENCE = 8,
     OVT_DEPTH = 9,
+    OVT_TEXT = 10, /* of JSON text: an ovt_text_reason says what */
 } ovt_status;
 
 #endif

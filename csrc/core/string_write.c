@@ -418,3 +418,11 @@ size_t ovt_encode_wtf8(char *out, ovt_text text, bool join_surrogates, bool *has
     }
     return (size_t)(out - start);
 }
+
+char *ovt_put_utf8(char *out, uint32_t code_point) {
+    return put_utf8(out, code_point);
+}
+
+char *ovt_put_hex_escape(char *out, uint32_t unit) {
+    return put_hex_escape(out, unit);
+}

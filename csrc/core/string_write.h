@@ -52,6 +52,11 @@ size_t ovt_encode_wtf8(char *out, ovt_text text, bool join_surrogates, bool *has
 /* Whether surrogate code points stand in a text. */
 bool ovt_has_surrogates(ovt_text text);
 
+/* A code point as UTF-8 (a surrogate as WTF-8), and a code unit as \uxxxx; eight bytes may be
+ * touched. Both return the end of what they wrote. */
+char *ovt_put_utf8(char *out, uint32_t code_point);
+char *ovt_put_hex_escape(char *out, uint32_t unit);
+
 /* Whether str.strip removes a character: White_Space of Unicode, and U+001C to U+001F. */
 bool ovt_is_space(uint32_t code_point);
 

@@ -1,0 +1,38 @@
+/* The canonical form and the digest of one JSON text, as a caller in another language asks for
+ * them: one call for a text, everything that comes of it in one struct. */
+#ifndef OVT_TEXT_OUTPUT_H
+#define OVT_TEXT_OUTPUT_H
+
+#include "canonical_text.h"
+
+enum { OVT_OUTPUT_STORAGE = 4096 };
+
+/* Room for what a call answers. It need not be initialised, and may be used for further calls; a
+ * result on the heap is released first. */
+typedef struct {
+    int status;       /* an ovt_status */
+    int reason;       /* an ovt_text_reason, if status is OVT_TEXT */
+    size_t offset;    /* in the text, of what is wrong, likewise */
+    const char *data; /* the result, in `storage` or on the heap */
+    size_t length;
+    char storage[OVT_OUTPUT_STORAGE];
+} ovt_text_output;
+
+/* What the functions below return when that is not the length of a result in `storage`. */
+enum { OVT_OUTPUT_ON_HEAP = -1, OVT_OUTPUT_FAILED = -2 };
+
+/* Frees a result on the heap. */
+void ovt_text_release(ovt_text_output *output);
+
+/* The canonical form under the profile of that index. */
+int ovt_text_canonical(ovt_text_output *output, int profile, const char *text, size_t length,
+                       size_t max_depth);
+
+/* The digest, in 64 hexadecimal digits, of `prefix` and the canonical form. `names` selects among
+ * the members of an outermost object: each name is followed by a byte 0xFF. They are dropped, or
+ * else they alone are kept; no name at all selects everything. */
+int ovt_text_digest(ovt_text_output *output, int profile, const char *prefix, size_t prefix_length,
+                    const char *text, size_t length, size_t max_depth, const char *names,
+                    size_t names_length, bool drops);
+
+#endif
