@@ -16,13 +16,16 @@ from overturn_fast._errors import (
     CanonicalizationError,
     CircularReferenceError,
     DepthError,
+    DuplicateKeyError,
     FloatDomainError,
     IntegerDomainError,
+    JSONTextError,
     KeyTypeError,
     SurrogateError,
     UnsupportedTypeError,
 )
 from overturn_fast._selection import select_args
+from overturn_fast._text import fingerprint_text
 from overturn_fast._version import __version__
 
 FINGERPRINT_VERSION: Final = 1
@@ -40,8 +43,10 @@ __all__ = [
     "CanonicalizationError",
     "CircularReferenceError",
     "DepthError",
+    "DuplicateKeyError",
     "FloatDomainError",
     "IntegerDomainError",
+    "JSONTextError",
     "KeyTypeError",
     "SurrogateError",
     "ToolFingerprinter",
@@ -51,6 +56,7 @@ __all__ = [
     "canonical_json",
     "fingerprint",
     "fingerprint_many",
+    "fingerprint_text",
     "hash_json",
     "native_error",
     "select_args",

@@ -29,6 +29,15 @@ def checked_depth(max_depth: Any) -> int:
     return min(depth, sys.maxsize)
 
 
+def checked_integers(integers: Any) -> bool:
+    """Whether ints beyond the exact range of doubles are written as the nearest one."""
+    if not isinstance(integers, str):
+        raise TypeError(f'integers must be "strict" or "double", not {type(integers).__name__}')
+    if integers not in ("strict", "double"):
+        raise ValueError('integers must be "strict" or "double"')
+    return integers == "double"
+
+
 def checked_encoder(encoder: Any) -> Callable[[object], object] | None:
     """``encoder`` if it is callable or None."""
     if encoder is not None and not callable(encoder):

@@ -9,5 +9,7 @@ from overturn_fast._pure.fingerprints import fingerprint as fingerprint
 from overturn_fast._pure.fingerprints import fingerprint_many as fingerprint_many
 from overturn_fast._pure.fingerprints import hash_json as hash_json
 from overturn_fast._pure.fingerprints import tool_fingerprint as tool_fingerprint
+from overturn_fast._pure.jcs import dumps as dumps
+from overturn_fast._pure.jcs import sha256 as sha256
 
 VERSION: Final[str]

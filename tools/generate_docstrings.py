@@ -34,6 +34,8 @@ NAMES = {
     "json_size": "JSON_SIZE",
     "utf16_length": "UTF16_LENGTH",
     "ToolFingerprinter": "TOOL_FINGERPRINTER",
+    "dumps": "DUMPS",
+    "sha256": "SHA256",
 }
 
 

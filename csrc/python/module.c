@@ -26,6 +26,7 @@ typedef enum {
     NAME_IGNORE_ARGS,
     NAME_CALLS,
     NAME_TEXT,
+    NAME_INTEGERS,
     NAME_COUNT,
 } argument_name;
 
@@ -35,19 +36,21 @@ static const char *const argument_names[NAME_COUNT] = {
     [NAME_NAME] = "name",           [NAME_ARGS] = "args",
     [NAME_MATCH_ON] = "match_on",   [NAME_IGNORE_ARGS] = "ignore_args",
     [NAME_CALLS] = "calls",         [NAME_TEXT] = "text",
+    [NAME_INTEGERS] = "integers",
 };
 
 typedef struct {
     ovt_python_side python;
-    PyObject *checked_encoder; /* _arguments.checked_encoder */
-    PyObject *checked_depth;   /* _arguments.checked_depth */
-    PyObject *checked_kind;    /* _arguments.checked_kind */
-    PyObject *checked_text;    /* _arguments.checked_text */
-    PyObject *call_parts;      /* _arguments.call_parts */
-    PyObject *key_names;       /* _selection.key_names */
-    PyObject *select_args;     /* _selection.select_args */
-    PyObject *in_call;         /* _errors.in_call */
-    PyObject *tool_call;       /* the kind of a tool call */
+    PyObject *checked_encoder;  /* _arguments.checked_encoder */
+    PyObject *checked_depth;    /* _arguments.checked_depth */
+    PyObject *checked_integers; /* _arguments.checked_integers */
+    PyObject *checked_kind;     /* _arguments.checked_kind */
+    PyObject *checked_text;     /* _arguments.checked_text */
+    PyObject *call_parts;       /* _arguments.call_parts */
+    PyObject *key_names;        /* _selection.key_names */
+    PyObject *select_args;      /* _selection.select_args */
+    PyObject *in_call;          /* _errors.in_call */
+    PyObject *tool_call;        /* the kind of a tool call */
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
     Py_ssize_t default_max_depth;
@@ -70,6 +73,7 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
         &state->python.conversion_failure,
         &state->checked_encoder,
         &state->checked_depth,
+        &state->checked_integers,
         &state->checked_kind,
         &state->checked_text,
         &state->call_parts,
@@ -99,6 +103,7 @@ static int clear_state(PyObject *module) {
     Py_CLEAR(state->python.conversion_failure);
     Py_CLEAR(state->checked_encoder);
     Py_CLEAR(state->checked_depth);
+    Py_CLEAR(state->checked_integers);
     Py_CLEAR(state->checked_kind);
     Py_CLEAR(state->checked_text);
     Py_CLEAR(state->call_parts);
@@ -622,6 +627,61 @@ static PyObject *canonical_with(PyObject *module, PyObject *const *args, Py_ssiz
     return NULL;
 }
 
+static PyObject *canonical_bytes(PyObject *value, const ovt_walk_options *options) {
+    char storage[STACK_BUFFER];
+    ovt_buffer out;
+    ovt_buffer_init(&out, storage, sizeof storage, NULL);
+    PyObject *text = NULL;
+    if (ovt_walk(&out, value, NULL, options) == 0) {
+        text = PyBytes_FromStringAndSize(out.data, (Py_ssize_t)ovt_buffer_length(&out));
+    }
+    ovt_buffer_release(&out);
+    return text;
+}
+
+/* Reads the arguments of a function of RFC 8785: a value, and how to walk it. */
+static bool read_jcs_arguments(const module_state *state, const char *function,
+                               PyObject *const *args, Py_ssize_t nargs, PyObject *keywords,
+                               PyObject **value, ovt_walk_options *options) {
+    const signature takes = {
+        function, {NAME_VALUE, NAME_INTEGERS, NAME_ENCODER, NAME_MAX_DEPTH}, 4, 1, 1};
+    PyObject *given[4];
+    if (!read_arguments(state, &takes, args, nargs, keywords, given)) {
+        return false;
+    }
+    *value = given[0];
+    int is_double = 0;
+    if (given[1] != NULL) {
+        PyObject *checked = PyObject_CallOneArg(state->checked_integers, given[1]);
+        if (checked == NULL) {
+            return false;
+        }
+        is_double = checked == Py_True;
+        Py_DECREF(checked);
+    }
+    return read_options(state, is_double ? OVT_PROFILE_JCS_DOUBLE : OVT_PROFILE_JCS, given[2],
+                        given[3], options);
+}
+
+static PyObject *jcs_dumps(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *keywords) {
+    PyObject *value;
+    ovt_walk_options options;
+    return read_jcs_arguments(state_of(module), "dumps", args, nargs, keywords, &value, &options)
+               ? canonical_bytes(value, &options)
+               : NULL;
+}
+
+static PyObject *jcs_sha256(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *keywords) {
+    selected_args whole = {0};
+    ovt_walk_options options;
+    return read_jcs_arguments(state_of(module), "sha256", args, nargs, keywords, &whole.args,
+                              &options)
+               ? digest_str(NULL, 0, &whole, &options)
+               : NULL;
+}
+
 /* ---- MCPulse: functions that never fail with an Exception
  * -------------------------------------------------------------------------------------------- */
 
@@ -905,6 +965,7 @@ static bool import_python_side(module_state *state) {
         {&state->in_call, "overturn_fast._errors", "in_call"},
         {&state->checked_encoder, "overturn_fast._arguments", "checked_encoder"},
         {&state->checked_depth, "overturn_fast._arguments", "checked_depth"},
+        {&state->checked_integers, "overturn_fast._arguments", "checked_integers"},
         {&state->checked_kind, "overturn_fast._arguments", "checked_kind"},
         {&state->checked_text, "overturn_fast._arguments", "checked_text"},
         {&state->call_parts, "overturn_fast._arguments", "call_parts"},
@@ -967,6 +1028,8 @@ static PyMethodDef walker_functions[] = {
     {"json_size", OVT_FASTCALL(json_size), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_JSON_SIZE},
     {"utf16_length", OVT_FASTCALL(utf16_length), METH_FASTCALL | METH_KEYWORDS,
      OVT_DOC_UTF16_LENGTH},
+    {"dumps", OVT_FASTCALL(jcs_dumps), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_DUMPS},
+    {"sha256", OVT_FASTCALL(jcs_sha256), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_SHA256},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
     {NULL, NULL, 0, NULL},
 };

@@ -22,8 +22,9 @@ from overturn_fast._convert import Encoder
 from overturn_fast._errors import in_call
 from overturn_fast._profiles import OVERTURN, PROFILES
 from overturn_fast._pure.canonical import canonical_text
+from overturn_fast._pure.jcs import dumps, sha256
 from overturn_fast._pure.mcpulse import args_hash, json_size, utf16_length
-from overturn_fast._pure.strings import join_surrogates, replace_lone_surrogates
+from overturn_fast._pure.strings import call_prefix
 from overturn_fast._selection import key_names, select_args
 
 __all__ = [
@@ -31,10 +32,12 @@ __all__ = [
     "args_hash",
     "canonical_json",
     "canonical_with",
+    "dumps",
     "fingerprint",
     "fingerprint_many",
     "hash_json",
     "json_size",
+    "sha256",
     "tool_fingerprint",
     "utf16_length",
 ]
@@ -133,7 +136,7 @@ def fingerprint(
     '1f05c3f0aa8609419674956fc5a4ed846718e7c3777e4c80e17e41693dac8181'
     """
     encoder, max_depth = checked_encoder(encoder), checked_depth(max_depth)
-    prefix = _prefix(checked_kind(kind), checked_text(name, "name"))
+    prefix = call_prefix(checked_kind(kind), checked_text(name, "name"))
     kept, dropped = key_names(match_on, "match_on"), key_names(ignore_args, "ignore_args")
     return _digest(prefix, args, kept, dropped, encoder, max_depth)
 
@@ -257,7 +260,7 @@ class ToolFingerprinter:
         self._name = checked_text(name, "name")
         self._match_on = key_names(match_on, "match_on")
         self._ignore_args = key_names(ignore_args, "ignore_args")
-        self._prefix = _prefix(self._kind, self._name)
+        self._prefix = call_prefix(self._kind, self._name)
 
     def __init_subclass__(cls) -> None:
         raise TypeError("ToolFingerprinter is no base class")
@@ -305,11 +308,6 @@ def canonical_with(
     return canonical_text(
         value, _BY_NAME[profile], checked_encoder(encoder), checked_depth(max_depth)
     )
-
-
-def _prefix(kind: str, name: str) -> bytes:
-    """What is hashed before the arguments; a lone surrogate is replaced by U+FFFD."""
-    return replace_lone_surrogates(join_surrogates(f"{kind}\n{name}\n")).encode()
 
 
 def _digest(

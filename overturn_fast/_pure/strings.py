@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 __all__ = [
+    "call_prefix",
     "has_surrogate",
     "join_surrogates",
     "quote",
@@ -63,6 +64,11 @@ def join_surrogates(text: str) -> str:
 def replace_lone_surrogates(text: str) -> str:
     """``text`` with U+FFFD for every surrogate, as WHATWG's UTF-8 encoder writes it."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def call_prefix(kind: str, name: str) -> bytes:
+    """What is hashed before the arguments of a call; a lone surrogate is replaced by U+FFFD."""
+    return replace_lone_surrogates(join_surrogates(f"{kind}\n{name}\n")).encode()
 
 
 def _join(match: re.Match[str]) -> str:
