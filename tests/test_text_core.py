@@ -1,0 +1,67 @@
+"""The reader and the canonical text of the C core, compiled by themselves and watched."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = ROOT / "csrc" / "core"
+SUITE = ROOT / "tests" / "data" / "jsontestsuite" / "test_parsing"
+PAIRS = ROOT / "tests" / "data" / "cyberphone_jcs" / "input"
+WATCHED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+def compiler() -> list[str]:
+    """The command that compiles C: $CC, or the first usual name that exists."""
+    if named := shlex.split(os.environ.get("CC", "")):
+        return named
+    for name in ("cc", "gcc", "clang"):
+        if path := shutil.which(name):
+            return [path]
+    pytest.skip("no C compiler")
+
+
+def can_watch() -> bool:
+    """Whether the compiler has the sanitizers, and their programs run."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "empty"
+        command = [*compiler(), *WATCHED, "-x", "c", "-", "-o", str(program)]
+        built = subprocess.run(command, input="int main(void) { return 0; }", capture_output=True,
+                               text=True)  # fmt: skip
+        return built.returncode == 0 and subprocess.run([program]).returncode == 0
+
+
+@pytest.fixture(scope="module", params=["vectors", "portable"])
+def check(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """tests/c/text_check.c with the whole core, for this processor or for any."""
+    program = tmp_path_factory.mktemp("text") / "text_check"
+    flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-DOVT_VERSION=\"test\""]  # fmt: skip
+    flags += WATCHED if can_watch() else []
+    if request.param == "portable":
+        flags += ["-DOVT_PORTABLE_SIMD", "-DOVT_PORTABLE_128"]
+    sources = [ROOT / "tests" / "c" / "text_check.c", *sorted(CORE.glob("*.c"))]
+    command = [*compiler(), *flags, f"-I{CORE}", *map(str, sources), "-o", str(program)]
+    built = subprocess.run(command, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    return program
+
+
+answers: list[str] = []
+
+
+def test_no_byte_outside_a_text_is_touched_in_any_prefix_of_any_file(check: Path) -> None:
+    files = [*sorted(SUITE.glob("*.json")), *sorted(PAIRS.glob("*.json"))]
+    done = subprocess.run([check, *files], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-5000:]
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(files)
+    # Both programs, one with the vector loops and one without, answer alike.
+    assert not answers or answers == lines
+    answers[:] = lines
