@@ -11,7 +11,7 @@ import enum
 import json
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 __all__ = [
     "CanonicalizationError",
@@ -88,6 +88,15 @@ class DuplicateKeyError(JSONTextError):
     """An object of a JSON text has two members of one name, and the profile does not choose."""
 
 
+class CallError(CanonicalizationError):
+    """A JSON text is no call of a tool."""
+
+    offset: int
+    line: int
+    column: int
+    reason: str
+
+
 for _error in (
     CanonicalizationError,
     IntegerDomainError,
@@ -115,6 +124,10 @@ class Status(enum.IntEnum):
     KEY_SURROGATE = 7
     CIRCULAR_REFERENCE = 8
     DEPTH = 9
+    TEXT = 10
+    """Of JSON text; a ``TextReason`` says what."""
+    CALL = 11
+    """Of JSON text that should be a call; a ``CallReason`` says what."""
 
 
 _WORDING: Final[dict[int, tuple[type[CanonicalizationError], str]]] = {
@@ -148,6 +161,7 @@ class TextReason(enum.IntEnum):
     NUMBER_RANGE = 15
     DEPTH = 16
     DUPLICATE_NAME = 17
+    NOT_FINITE = 18
 
 
 _TEXT_WORDING: Final[dict[int, tuple[type[CanonicalizationError], str]]] = {
@@ -168,6 +182,57 @@ _TEXT_WORDING: Final[dict[int, tuple[type[CanonicalizationError], str]]] = {
     TextReason.NUMBER_RANGE: (FloatDomainError, "a number past the range of doubles"),
     TextReason.DEPTH: (DepthError, "nesting exceeds max_depth={max_depth}"),
     TextReason.DUPLICATE_NAME: (DuplicateKeyError, "a name that its object has already"),
+    TextReason.NOT_FINITE: (JSONTextError, "NaN and Infinity are not JSON"),
+}
+
+
+class CallField(enum.IntEnum):
+    """The fields of a recorded call. The numbers are those of ``ovt_call_field`` in the C core."""
+
+    KIND = 0
+    NAME = 1
+    ARGS = 2
+    MATCH_ON = 3
+    IGNORE_ARGS = 4
+
+
+FIELD_NAMES: Final = {
+    CallField.KIND: "kind",
+    CallField.NAME: "name",
+    CallField.ARGS: "args",
+    CallField.MATCH_ON: "matchOn",
+    CallField.IGNORE_ARGS: "ignoreArgs",
+}
+
+
+class CallReason(enum.IntEnum):
+    """Why a value is no call. The numbers are those of ``ovt_call_reason`` in the C core."""
+
+    NO_OBJECT = 1
+    MISSING = 2
+    NO_STRING = 3
+    NEWLINE = 4
+    NO_ARRAY = 5
+    ITEM = 6
+
+
+_CALL_WORDING: Final[dict[int, str]] = {
+    CallReason.NO_OBJECT: "a call must be an object, not {type}",
+    CallReason.MISSING: 'the call has no "{field}"',
+    CallReason.NO_STRING: "$.{field} must be a string, not {type}",
+    CallReason.NEWLINE: "$.{field} must not contain a newline",
+    CallReason.NO_ARRAY: "$.{field} must be an array of strings, not {type}",
+    CallReason.ITEM: "$.{field}[{item}] must be a string, not {type}",
+}
+
+# The types of JSON by their first byte; a number's is another.
+_JSON_TYPES: Final = {
+    b"{": "an object",
+    b"[": "an array",
+    b'"': "a string",
+    b"t": "a boolean",
+    b"f": "a boolean",
+    b"n": "null",
 }
 
 Segment = str | int | None
@@ -266,12 +331,30 @@ def text_failure(
 ) -> CanonicalizationError:
     """The exception for a JSON text that is wrong at a byte; the caller raises it."""
     error, wording = _TEXT_WORDING[reason]
-    failed = error()
-    failed.reason = wording.format(max_depth=max_depth)
+    return _placed(error(), wording.format(max_depth=max_depth), offset, text)
+
+
+def call_failure(
+    reason: int, field: int, item: int, offset: int, text: bytes | memoryview
+) -> CallError:
+    """The exception for a JSON text whose value, the one at a byte, keeps it from being a call."""
+    described = _JSON_TYPES.get(bytes(text[offset : offset + 1]), "a number")
+    wording = _CALL_WORDING[reason].format(
+        field=FIELD_NAMES[CallField(field)], item=item, type=described
+    )
+    return _placed(CallError(), wording, offset, text)
+
+
+_Failed = TypeVar("_Failed", bound=CanonicalizationError)
+
+
+def _placed(failed: _Failed, reason: str, offset: int, text: bytes | memoryview) -> _Failed:
+    """The exception with its place in a text, and the message that says so."""
+    failed.reason = reason
     failed.offset = offset
     failed.line, failed.column = line_and_column(text, offset)
     place = f"line {failed.line}, column {failed.column} (byte {offset})"
-    failed.args = (f"{failed.reason}: {place}",)
+    failed.args = (f"{reason}: {place}",)
     return failed
 
 

@@ -6,17 +6,17 @@ kept for further calls, because making one costs more than a short text does.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from overturn_fast._errors import text_failure
+from overturn_fast._errors import Status, call_failure, text_failure
 from overturn_fast._native import ffi, lib
 from overturn_fast._profiles import PROFILES, Profile
-from overturn_fast._pure.text import Selection
+from overturn_fast._pure.text import Member, Selection
 
-__all__ = ["canonical_text", "text_digest"]
+__all__ = ["call_digest", "canonical_text", "members", "text_digest"]
 
-_NO_MEMORY: Final = 1  # ovt_status; the other one of a failure is OVT_TEXT
 _ON_HEAP, _FAILED = -1, -2  # OVT_OUTPUT_ON_HEAP, OVT_OUTPUT_FAILED
 _END_OF_NAME: Final = b"\xff"  # a byte that UTF-8 never has
 _NO_NAME: Final = b"\xfe" + _END_OF_NAME  # a name that no text can have
@@ -81,6 +81,38 @@ def text_digest(
         _outputs.append(taken)
 
 
+def call_digest(text: bytes | memoryview, max_depth: int) -> str:
+    """The fingerprint of a recorded call: an object with ``name``, ``args`` and the like."""
+    held = text if isinstance(text, bytes) else ffi.from_buffer(text)
+    output, storage = taken = _taken_output()
+    length = lib.ovt_text_call(output, held, len(text), max_depth)
+    try:
+        if length == _FAILED:
+            raise _failure(output, text, max_depth)
+        return _unpack(storage, length).decode("ascii")
+    finally:
+        _outputs.append(taken)
+
+
+def members(text: bytes | memoryview, max_depth: int) -> list[Member]:
+    """The members of the object that a text consists of; none if it is another value."""
+    held = text if isinstance(text, bytes) else ffi.from_buffer(text)
+    output, _ = taken = _taken_output()
+    length = lib.ovt_text_members(output, held, len(text), max_depth)
+    try:
+        if length == _FAILED:
+            raise _failure(output, text, max_depth)
+        if length >= 0:
+            return []
+        try:
+            spans = _unpack(output.data, output.length)
+        finally:
+            lib.ovt_text_release(output)
+    finally:
+        _outputs.append(taken)
+    return [Member._make(offsets) for offsets in struct.iter_unpack("4N", spans)]
+
+
 def _taken_output() -> tuple[Any, Any]:
     try:
         return _outputs.pop()
@@ -98,6 +130,8 @@ def _joined_names(selection: Selection) -> bytes:
 
 
 def _failure(output: Any, text: bytes | memoryview, max_depth: int) -> Exception:
-    if output.status == _NO_MEMORY:
+    if output.status == Status.NO_MEMORY:
         return MemoryError()
+    if output.status == Status.CALL:
+        return call_failure(output.reason, output.field, output.item, output.offset, text)
     return text_failure(output.reason, output.offset, text, max_depth)

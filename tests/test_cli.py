@@ -23,8 +23,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import overturn_fast
-from overturn_fast import DepthError, canonical_json, fingerprint, tool_fingerprint
-from overturn_fast.cli.calls import LineError, read_call, read_value
+from overturn_fast import canonical_json, fingerprint, tool_fingerprint
+from overturn_fast.cli.calls import LineError, call_fingerprint, canonical_form
 from overturn_fast.cli.group import cli
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,7 +64,7 @@ def canonical_of(text: bytes, *options: str) -> tuple[str, str, int]:
     return result.stdout, result.stderr, result.exit_code
 
 
-def reason(line: bytes, read: Callable[[bytes], object] = read_value) -> tuple[int, str]:
+def reason(line: bytes, read: Callable[[bytes], object] = canonical_form) -> tuple[int, str]:
     """The column and the reason with which a line is refused."""
     with pytest.raises(LineError) as raised:
         read(line)
@@ -219,12 +219,12 @@ def test_other_fields_do_not_count() -> None:
         ),
         (
             '{"name":"t","args":{},"matchOn":["a",{}]}',
-            33,
+            38,
             "$.matchOn[1] must be a string, not an object",
         ),
         (
             '{"name":"t","args":{},"matchOn":["a"] , "ignoreArgs" : [1.5]}',
-            56,
+            57,
             "$.ignoreArgs[0] must be a string, not a number",
         ),
     ],
@@ -232,20 +232,17 @@ def test_other_fields_do_not_count() -> None:
 def test_a_line_that_is_no_call_is_refused_with_its_column(
     line: str, column: int, message: str
 ) -> None:
-    assert reason(line.encode(), read_call) == (column, message)
+    assert reason(line.encode(), call_fingerprint) == (column, message)
     assert fingerprints_of(line.encode())[1].startswith(f"<stdin>:1:{column}: {message}\n")
 
 
-def test_arguments_without_a_canonical_form_are_reported_with_their_path(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse(*args: object) -> str:
-        raise DepthError("$.a[0]: nesting exceeds max_depth=10000")
-
-    monkeypatch.setattr(overturn_fast, "fingerprint", refuse)
-    _, err, status = fingerprints_of(b'{"name":"t","args":{"a":[[]]}}')
-    assert err.splitlines()[0] == "<stdin>:1:20: $.args.a[0]: nesting exceeds max_depth=10000"
+def test_arguments_that_are_too_deep_are_reported_where_they_are() -> None:
+    line = b'{"id":[[]],"name":"t","args":' + b"[" * 10_001 + b"]" * 10_001 + b"}"
+    _, err, status = fingerprints_of(line)
+    assert err.splitlines()[0] == "<stdin>:1:10030: nesting exceeds max_depth=10000"
     assert status == 1
+    line = b'{"name":"t","args":' + b"[" * 10_000 + b"]" * 10_000 + b"}"
+    assert fingerprints_of(line)[2] == 0
 
 
 # -- fingerprint --json -----------------------------------------------------------------------
@@ -300,14 +297,10 @@ def test_canonical_output_is_utf_8_in_any_locale() -> None:
     assert done.stdout == '"é😀"\n'.encode()
 
 
-def test_canonical_reports_the_column_of_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(value: object) -> str:
-        raise DepthError("$[0]: nesting exceeds max_depth=10000")
-
-    module = importlib.import_module("overturn_fast.cli.canonical")
-    monkeypatch.setattr(module, "canonical_json", refuse)
-    assert canonical_of(b"  [[]]")[1].splitlines()[0] == (
-        "<stdin>:1:3: $[0]: nesting exceeds max_depth=10000"
+def test_canonical_reports_the_column_where_nesting_goes_too_deep() -> None:
+    line = b"  " + b"[" * 10_001 + b"]" * 10_001
+    assert canonical_of(line)[1].splitlines()[0] == (
+        "<stdin>:1:10003: nesting exceeds max_depth=10000"
     )
 
 
@@ -325,44 +318,43 @@ def test_canonical_reports_the_column_of_the_value(monkeypatch: pytest.MonkeyPat
 )
 def test_numbers_that_are_not_finite_are_not_json(line: bytes, column: int) -> None:
     assert reason(line)[0] == column
-    assert re.fullmatch(r"invalid JSON: (NaN|-?Infinity) is not a JSON number", reason(line)[1])
+    assert reason(line)[1] == "invalid JSON: NaN and Infinity are not JSON"
 
 
 @pytest.mark.parametrize(
     ("line", "column"),
     [
         (b"{", 2),
-        (b'{"a":1,}', None),  # versions of the json module point at the comma or behind it
+        (b'{"a":1,}', 8),
         (b'{"a" 1}', 6),
         (b"[1 2]", 4),
-        (b"[1,]", None),
+        (b"[1,]", 4),
         (b"01", 2),
-        (b"1.", 2),
+        (b"1.", 3),
         (b"+1", 1),
         (b".5", 1),
         (b"'a'", 1),
         (b"tru", 1),
-        ('"é'.encode(), 1),
-        ('["é", "\\x"]'.encode(), None),
+        ('"é'.encode(), 3),
+        ('["é", "\\x"]'.encode(), 8),
         (b'"a\tb"', 3),
-        (b'"\\ud8"', None),
+        (b'"\\ud8"', 2),
         ('{"é😀":1} x'.encode(), 10),
         (b"1 // one", 3),
         (b"\x0c1", 1),
         ("\u00a01".encode(), 1),
     ],
 )
-def test_a_line_that_is_no_json_is_refused(line: bytes, column: int | None) -> None:
+def test_a_line_that_is_no_json_is_refused(line: bytes, column: int) -> None:
     where, why = reason(line)
     assert why.startswith("invalid JSON: ")
-    assert not why.endswith((" at", ":"))
-    assert column is None or where == column
+    assert where == column
 
 
 def test_a_line_that_is_no_utf_8_is_refused_with_the_column_of_the_byte() -> None:
-    assert reason('"é😀'.encode() + b'\xff"') == (4, "byte 0xff is not UTF-8 here")
-    assert reason(b'"\xed\xa0\x80"') == (2, "byte 0xed is not UTF-8 here")
-    assert reason('"x"'.encode("utf-16")) == (1, "byte 0xff is not UTF-8 here")
+    assert reason('"é😀'.encode() + b'\xff"') == (4, "invalid JSON: not UTF-8")
+    assert reason(b'"\xed\xa0\x80"')[0] == 2
+    assert reason('"x"'.encode("utf-16")) == (1, "invalid JSON: not UTF-8")
 
 
 def test_a_byte_order_mark_is_refused_by_name() -> None:
@@ -406,7 +398,7 @@ def test_nesting_that_is_too_deep_is_an_error_of_its_line() -> None:
     deep = b'  {"name":"t","args":' + b"[" * 500_000 + b"]" * 500_000 + b"}\n"
     out, err, status = fingerprints_of(GOOD + deep + GOOD)
     assert out.split() == [GOOD_FINGERPRINT] * 2
-    assert err.splitlines()[0] == "<stdin>:2:3: nested too deeply to be read"
+    assert err.splitlines()[0] == "<stdin>:2:10022: nesting exceeds max_depth=10000"
     assert status == 1
 
 
@@ -445,7 +437,7 @@ def test_bad_lines_are_reported_and_the_others_done(calls_file: Callable[..., Pa
     result = run("fingerprint", path)
     assert result.stdout.split() == [GOOD_FINGERPRINT] * 2
     first, second, summary = result.stderr.splitlines()
-    assert first.startswith(f"{path}:2:2: invalid JSON: expecting property name")
+    assert first.startswith(f"{path}:2:2: invalid JSON: expected a name in double quotes")
     assert second == f'{path}:5:1: the call has no "args"'
     assert summary == "2 of 4 lines could not be read"
     assert result.exit_code == 1

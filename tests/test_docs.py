@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 import overturn_fast
-from overturn_fast._errors import Status
+from overturn_fast._errors import CallField, CallReason, Status, TextReason
 from overturn_fast._profiles import PROFILES
+from overturn_fast._pure import jcs
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*ROOT.glob("README.md"), *sorted((ROOT / "docs").glob("*.md"))]
@@ -132,7 +133,8 @@ def test_both_engines_document_an_attribute_alike(
 
 def test_the_native_module_offers_no_more_and_no_less(native: ModuleType, pure: ModuleType) -> None:
     offered = {name for name in vars(native) if not name.startswith("_")}
-    assert offered - {"VERSION"} == set(FUNCTIONS) == set(pure.__all__)
+    assert set(FUNCTIONS) == set(pure.__all__)
+    assert offered - {"VERSION"} == {*FUNCTIONS, *jcs.__all__}
 
 
 @pytest.mark.parametrize("name", overturn_fast.__all__)
@@ -175,6 +177,15 @@ def test_the_statuses_of_both_sides_have_the_same_numbers() -> None:
     in_c = enumerators(header, "OVT_")
     assert in_c.pop("OK") == 0
     assert in_c == {status.name: status.value for status in Status}
+
+
+def test_the_reasons_of_both_sides_have_the_same_numbers() -> None:
+    reader = source_file("csrc", "core", "json_read.h").read_text("utf-8")
+    assert enumerators(reader, "OVT_TEXT_") == {reason.name: reason.value for reason in TextReason}
+    calls = source_file("csrc", "core", "call_line.h").read_text("utf-8")
+    assert enumerators(calls, "OVT_CALL_") == {reason.name: reason.value for reason in CallReason}
+    fields = re.findall(r"^    OVT_CALL_([A-Z_]+),$", calls, re.MULTILINE)
+    assert fields[:-1] == [field.name for field in CallField]
 
 
 def test_the_profiles_of_both_sides_come_in_the_same_order() -> None:

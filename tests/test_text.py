@@ -381,6 +381,7 @@ ITEM, MEMBER, DIGIT = 'expected a comma or "]"', 'expected a comma or "}"', "exp
 END, EXTRA = "the text ends too early", "more text after the value"
 CONTROL, ESCAPE = "a control character that is not escaped", "a backslash that begins no escape"
 UTF8, RAW = "not UTF-8", "a surrogate, which UTF-8 does not encode"
+FINITE = "NaN and Infinity are not JSON"
 BOM = "a byte order mark (U+FEFF) before the value"
 
 
@@ -406,8 +407,12 @@ BOM = "a byte order mark (U+FEFF) before the value"
         (b"nul]", VALUE, 0),
         (b"fals", VALUE, 0),
         (b"True", VALUE, 0),
-        (b"NaN", VALUE, 0),
-        (b"-Infinity", DIGIT, 1),
+        (b"NaN", FINITE, 0),
+        (b"[Infinity]", FINITE, 1),
+        (b"[1,-Infinity", FINITE, 3),
+        (b"Infinit", VALUE, 0),
+        (b"-Infinit", DIGIT, 1),
+        (b"1e-Infinity", DIGIT, 3),
         (b"+1", VALUE, 0),
         (b".5", VALUE, 0),
         (b"1.x", DIGIT, 2),
@@ -442,7 +447,10 @@ BOM = "a byte order mark (U+FEFF) before the value"
         ("\u00a01".encode(), VALUE, 0),
         (b"\xef\xbb\xbf1", BOM, 0),
         (b" \xef\xbb\xbf1", VALUE, 1),
-        (b"\xff\xfe1\x00", VALUE, 0),
+        (b"\xff\xfe1\x00", UTF8, 0),
+        (b"[1\xc3\xa9]", ITEM, 2),
+        (b"[1\xc3", UTF8, 2),
+        (b'{"a"\xed\xa0\x80', UTF8, 4),
         (b"1\x00", EXTRA, 1),
         (b'"a\tb"', CONTROL, 2),
         (b'"a\nb"', CONTROL, 2),

@@ -53,11 +53,18 @@ def check(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return program
 
 
+CALLS = """{"n\\u0061me":"t\\ud83d\\ude00\\ud800","matchOn":["a","\\u00e9","\\\\"],"x":[{}],
+"ignoreArgs": [ "b" , "b" ] , "kind":"k\\t", "args":{"é":1,"a":{"c":2,"b":[1e5]},"b":null}}"""
+
 answers: list[str] = []
 
 
-def test_no_byte_outside_a_text_is_touched_in_any_prefix_of_any_file(check: Path) -> None:
-    files = [*sorted(SUITE.glob("*.json")), *sorted(PAIRS.glob("*.json"))]
+def test_no_byte_outside_a_text_is_touched_in_any_prefix_of_any_file(
+    check: Path, tmp_path: Path
+) -> None:
+    calls = tmp_path / "calls.json"
+    calls.write_text(CALLS, encoding="utf-8")
+    files = [*sorted(SUITE.glob("*.json")), *sorted(PAIRS.glob("*.json")), calls]
     done = subprocess.run([check, *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-5000:]
     lines = done.stdout.splitlines()

@@ -184,8 +184,8 @@ static OVT_NEVER_INLINE cursor put_any_number(canonicalizer *c, cursor here) {
     ovt_number number;
     ovt_read_number(literal, (const char *)c->reader.end, &number);
     if (OVT_UNLIKELY(number.length == 0)) {
-        here.at += number.error_at;
-        return fail(c, OVT_TEXT_EXPECTED_DIGIT, here);
+        here.at = ovt_reader_fail_number(&c->reader, here.at, number.error_at);
+        return here;
     }
     const size_t digits = number.length - number.negative;
     if (number.is_integer && c->profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 &&
@@ -328,12 +328,13 @@ static bool is_selected(const ovt_name_selection *selection, const ovt_member *m
 static bool set_key(canonicalizer *c, ovt_member *member, const char *start, size_t length,
                     const uint8_t *key, const ovt_string_traits *traits) {
     if (traits->has_escapes) {
-        char *const own = ovt_arena_take(&c->arena, length);
+        char *const own = ovt_arena_take(&c->arena, length + OVT_STRING_SLACK);
         if (own == NULL) {
             return false;
         }
         member->text = own;
-        member->length = ovt_unescape_canonical(own, start, length);
+        member->length = ovt_unescape(own, start, length, OVT_KEEP_LONE);
+        ovt_arena_shrink(&c->arena, length + OVT_STRING_SLACK - member->length);
     } else {
         member->text = (const char *)key;
         member->length = length;

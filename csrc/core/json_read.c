@@ -6,7 +6,7 @@
 
 /* ---- the reader ------------------------------------------------------------------------------ */
 
-static const uint8_t byte_order_mark[] = {0xEF, 0xBB, 0xBF};
+static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
 const uint8_t *ovt_reader_start(ovt_reader *reader, const char *text, size_t length) {
     reader->text = (const uint8_t *)text;
@@ -37,15 +37,47 @@ OVT_NEVER_INLINE const uint8_t *ovt_reader_enter_tail(ovt_reader *reader, const 
     return reader->padded;
 }
 
+static bool starts_with(const ovt_reader *reader, const uint8_t *at, const char *word) {
+    const size_t length = strlen(word);
+    return (size_t)(reader->end - at) >= length && memcmp(at, word, length) == 0;
+}
+
+/* The reason why no value starts at `at`. */
+static ovt_text_reason value_reason(const ovt_reader *reader, const uint8_t *at) {
+    if (starts_with(reader, at, "NaN") || starts_with(reader, at, "Infinity")) {
+        return OVT_TEXT_NOT_FINITE;
+    }
+    const bool is_first = ovt_reader_offset(reader, at) == 0;
+    return is_first && starts_with(reader, at, byte_order_mark) ? OVT_TEXT_BYTE_ORDER_MARK
+                                                                : OVT_TEXT_EXPECTED_VALUE;
+}
+
+/* Whether a byte that is not ASCII starts no character. */
+static bool is_ill_formed(const ovt_reader *reader, const uint8_t *at) {
+    uint8_t bytes[OVT_LONGEST_SEQUENCE] = {0};
+    const size_t left = (size_t)(reader->end - at);
+    memcpy(bytes, at, left < sizeof bytes ? left : sizeof bytes);
+    return ovt_utf8_length(bytes) == 0;
+}
+
 OVT_NEVER_INLINE const uint8_t *ovt_reader_fail(ovt_reader *reader, ovt_text_reason reason,
                                                 const uint8_t *at) {
-    const bool is_end = at == reader->end;
-    const bool is_mark = reason == OVT_TEXT_EXPECTED_VALUE && ovt_reader_offset(reader, at) == 0 &&
-                         reader->length >= sizeof byte_order_mark &&
-                         memcmp(at, byte_order_mark, sizeof byte_order_mark) == 0;
-    reader->error = is_end ? OVT_TEXT_UNEXPECTED_END : is_mark ? OVT_TEXT_BYTE_ORDER_MARK : reason;
+    if (at == reader->end) {
+        reason = OVT_TEXT_UNEXPECTED_END;
+    } else if (reason <= OVT_TEXT_EXTRA && *at >= 0x80 && is_ill_formed(reader, at)) {
+        reason = OVT_TEXT_UTF8;
+    } else if (reason == OVT_TEXT_EXPECTED_VALUE) {
+        reason = value_reason(reader, at);
+    }
+    reader->error = reason;
     reader->error_offset = ovt_reader_offset(reader, at);
     return NULL;
+}
+
+const uint8_t *ovt_reader_fail_number(ovt_reader *reader, const uint8_t *at, size_t error_at) {
+    return starts_with(reader, at, "-Infinity")
+               ? ovt_reader_fail(reader, OVT_TEXT_NOT_FINITE, at)
+               : ovt_reader_fail(reader, OVT_TEXT_EXPECTED_DIGIT, at + error_at);
 }
 
 /* ---- white space ----------------------------------------------------------------------------- */
@@ -210,7 +242,7 @@ static const uint8_t *skip_number(ovt_reader *reader, const uint8_t *at) {
     ovt_number number;
     ovt_read_number((const char *)at, (const char *)reader->end, &number);
     if (number.length == 0) {
-        return ovt_reader_fail(reader, OVT_TEXT_EXPECTED_DIGIT, at + number.error_at);
+        return ovt_reader_fail_number(reader, at, number.error_at);
     }
     return at + number.length;
 }

@@ -25,7 +25,7 @@ typedef enum {
     OVT_TEXT_EXPECTED_COMMA_OR_BRACKET = 5,
     OVT_TEXT_EXPECTED_COMMA_OR_BRACE = 6,
     OVT_TEXT_EXPECTED_DIGIT = 7,
-    OVT_TEXT_EXTRA = 8, /* something after the value */
+    OVT_TEXT_EXTRA = 8, /* something after the value; up to here, about tokens */
     OVT_TEXT_BYTE_ORDER_MARK = 9,
     OVT_TEXT_CONTROL_CHARACTER = 10,
     OVT_TEXT_ESCAPE = 11,
@@ -35,6 +35,7 @@ typedef enum {
     OVT_TEXT_NUMBER_RANGE = 15,   /* past the largest double, likewise */
     OVT_TEXT_DEPTH = 16,
     OVT_TEXT_DUPLICATE_NAME = 17,
+    OVT_TEXT_NOT_FINITE = 18, /* NaN, Infinity or -Infinity, which other writers let pass */
 } ovt_text_reason;
 
 enum {
@@ -69,9 +70,14 @@ static inline size_t ovt_reader_offset(const ovt_reader *reader, const uint8_t *
     return reader->segment_offset + (size_t)(at - reader->segment);
 }
 
-/* Records that the text is wrong at `at`. At the end of the text that is always for the reason
- * that it ends. Returns NULL. */
+/* Records that the text is wrong at `at`. At its end that is always for the reason that it ends,
+ * and where something else than a token stands, for the reason that it is no character, if it is
+ * none. Returns NULL. */
 const uint8_t *ovt_reader_fail(ovt_reader *reader, ovt_text_reason reason, const uint8_t *at);
+
+/* The same for a number that ovt_read_number refuses at error_at, counted from its start at `at`.
+ */
+const uint8_t *ovt_reader_fail_number(ovt_reader *reader, const uint8_t *at, size_t error_at);
 
 /* Makes sure that bytes can be loaded ahead from `at`; called where a token may start. */
 OVT_ALWAYS_INLINE const uint8_t *ovt_ready(ovt_reader *reader, const uint8_t *at) {

@@ -15,6 +15,7 @@ typedef enum {
     OVT_CIRCULAR_REFERENCE = 8,
     OVT_DEPTH = 9,
     OVT_TEXT = 10, /* of JSON text: an ovt_text_reason says what */
+    OVT_CALL = 11, /* of JSON text that should be a call: an ovt_call_reason says what */
 } ovt_status;
 
 #endif

@@ -1,9 +1,9 @@
-/* The canonical form and the digest of one JSON text, as a caller in another language asks for
- * them: one call for a text, everything that comes of it in one struct. */
+/* What comes of one JSON text, as a caller in another language asks for it: one call for a text,
+ * and everything that it answers in one struct. */
 #ifndef OVT_TEXT_OUTPUT_H
 #define OVT_TEXT_OUTPUT_H
 
-#include "canonical_text.h"
+#include "call_line.h"
 
 enum { OVT_OUTPUT_STORAGE = 4096 };
 
@@ -11,10 +11,12 @@ enum { OVT_OUTPUT_STORAGE = 4096 };
  * result on the heap is released first. */
 typedef struct {
     int status;       /* an ovt_status */
-    int reason;       /* an ovt_text_reason, if status is OVT_TEXT */
+    int reason;       /* an ovt_text_reason if that is OVT_TEXT, an ovt_call_reason for OVT_CALL */
     size_t offset;    /* in the text, of what is wrong, likewise */
-    const char *data; /* the result, in `storage` or on the heap */
-    size_t length;
+    int field;        /* an ovt_call_field, for OVT_CALL */
+    size_t item;      /* likewise */
+    const char *data; /* a result on the heap */
+    size_t length;    /* of it, in bytes */
     char storage[OVT_OUTPUT_STORAGE];
 } ovt_text_output;
 
@@ -34,5 +36,12 @@ int ovt_text_canonical(ovt_text_output *output, int profile, const char *text, s
 int ovt_text_digest(ovt_text_output *output, int profile, const char *prefix, size_t prefix_length,
                     const char *text, size_t length, size_t max_depth, const char *names,
                     size_t names_length, bool drops);
+
+/* The fingerprint of a recorded call, in 64 hexadecimal digits. */
+int ovt_text_call(ovt_text_output *output, const char *text, size_t length, size_t max_depth);
+
+/* The members of an object as an array of ovt_member_span, on the heap; if there are none, or the
+ * text is no object, a result of length 0 in `storage`. */
+int ovt_text_members(ovt_text_output *output, const char *text, size_t length, size_t max_depth);
 
 #endif

@@ -157,18 +157,17 @@ char *ovt_trim_canonical(char *start, char *end) {
     return start + (end - first);
 }
 
-size_t ovt_unescape_canonical(char *out, const char *text, size_t length) {
+size_t ovt_unescape(char *out, const char *text, size_t length, ovt_lone_surrogates lone) {
     char *const start = out;
     for (size_t i = 0; i < length;) {
         if (text[i] != '\\') {
             *out++ = text[i++];
             continue;
         }
-        const ovt_escape escape = ovt_read_unit((const uint8_t *)text + i);
-        char bytes[8]; /* as many as are touched */
-        const size_t count = (size_t)(ovt_put_utf8(bytes, escape.code_point) - bytes);
-        memcpy(out, bytes, count);
-        out += count;
+        const uint8_t *const at = (const uint8_t *)text + i;
+        const ovt_escape escape = length - i >= 12 ? ovt_read_escape(at) : ovt_read_unit(at);
+        const bool replaces = lone == OVT_REPLACE_LONE && is_surrogate(escape.code_point);
+        out = ovt_put_utf8(out, replaces ? 0xFFFD : escape.code_point);
         i += escape.length;
     }
     return (size_t)(out - start);

@@ -37,8 +37,14 @@ static inline bool ovt_may_trim(const char *start, const char *end, bool has_esc
     return has_escapes || first == ' ' || last == ' ' || first >= 0x80 || last >= 0x80;
 }
 
-/* The characters that a canonical string stands for, in WTF-8; `out` has room for `length` bytes.
- * Returns how many were written. */
-size_t ovt_unescape_canonical(char *out, const char *text, size_t length);
+/* What becomes of a lone surrogate in UTF-8. */
+typedef enum {
+    OVT_KEEP_LONE,    /* three bytes (WTF-8) */
+    OVT_REPLACE_LONE, /* U+FFFD */
+} ovt_lone_surrogates;
+
+/* Writes the characters that a valid string stands for, given without its quotes. Eight bytes more
+ * than its length may be touched at `out`. Returns how many were written. */
+size_t ovt_unescape(char *out, const char *text, size_t length, ovt_lone_surrogates lone);
 
 #endif

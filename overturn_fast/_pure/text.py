@@ -10,16 +10,25 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
-from overturn_fast._errors import TextReason, text_failure
-from overturn_fast._profiles import Integers, Profile
+from overturn_fast._arguments import TOOL_CALL
+from overturn_fast._errors import (
+    FIELD_NAMES,
+    CallField,
+    CallReason,
+    TextReason,
+    call_failure,
+    text_failure,
+)
+from overturn_fast._profiles import OVERTURN, Integers, Profile
 from overturn_fast._pure import numbers
-from overturn_fast._pure.strings import quote, utf16_order
+from overturn_fast._pure.strings import call_prefix, quote, utf16_order
 
-__all__ = ["Selection", "canonical_text", "text_digest"]
+__all__ = ["Member", "Selection", "call_digest", "canonical_text", "members", "text_digest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,106 @@ def text_digest(
     """The SHA-256, in hexadecimal, of a prefix and the canonical form of what is selected."""
     canonical = _Reader(bytes(text), profile, max_depth, selection).canonical()
     return hashlib.sha256(prefix + canonical.encode()).hexdigest()
+
+
+class Member(NamedTuple):
+    """Where a member of an object stands in a text, in bytes: its name in quotes, its value."""
+
+    name_start: int
+    name_end: int
+    value_start: int
+    value_end: int
+
+
+def members(text: bytes, max_depth: int) -> list[Member]:
+    """The members of the object that a text consists of; none if it is another value.
+
+    Raises:
+        CanonicalizationError: As ``canonical_text``; containers in the object may be nested
+            ``max_depth`` levels.
+    """
+    return _Reader(bytes(text), OVERTURN, max_depth, None).members()
+
+
+def call_digest(text: bytes, max_depth: int) -> str:
+    """The fingerprint of a recorded call: an object with ``name``, ``args`` and the like.
+
+    Raises:
+        CallError: The text is JSON, but no such object.
+        CanonicalizationError: As ``canonical_text``; ``args`` may be nested ``max_depth`` levels.
+    """
+    text = bytes(text)
+    return _Call(text, members(text, max_depth)).digest(max_depth)
+
+
+class _Call:
+    """The fields of a recorded call as they stand in its text."""
+
+    def __init__(self, text: bytes, members: list[Member]) -> None:
+        self.text = text
+        self.fields: dict[CallField, Member] = {}
+        fields = {name: field for field, name in FIELD_NAMES.items()}
+        for member in members:
+            name = self._string(member.name_start)
+            if name in fields:
+                self.fields[fields[name]] = member
+
+    def digest(self, max_depth: int) -> str:
+        """The fingerprint, if the fields are what they should be."""
+        self._check()
+        kind, name = TOOL_CALL, self._string(self.fields[CallField.NAME].value_start)
+        if CallField.KIND in self.fields:
+            kind_start = self.fields[CallField.KIND].value_start
+            kind = self._string(kind_start)
+            if "\n" in kind:
+                self._fail(CallReason.NEWLINE, CallField.KIND, kind_start)
+        match_on = self._names(CallField.MATCH_ON)
+        ignore_args = self._names(CallField.IGNORE_ARGS)
+        args = self.fields[CallField.ARGS]
+        return text_digest(
+            call_prefix(kind, name),
+            self.text[args.value_start : args.value_end],
+            OVERTURN,
+            max_depth,
+            Selection(match_on or ignore_args, drops=not match_on),
+        )
+
+    def _check(self) -> None:
+        start = _first(self.text)
+        if self.text[start : start + 1] != b"{":
+            self._fail(CallReason.NO_OBJECT, CallField.KIND, start)
+        for field in (CallField.NAME, CallField.ARGS):
+            if field not in self.fields:
+                self._fail(CallReason.MISSING, field, start)
+        for field in (CallField.KIND, CallField.NAME):
+            if field in self.fields and self._first_byte(field) != b'"':
+                self._fail(CallReason.NO_STRING, field, self.fields[field].value_start)
+
+    def _names(self, field: CallField) -> frozenset[str]:
+        """The names in an array; none if there is none."""
+        if field not in self.fields or self._first_byte(field) == b"n":
+            return frozenset()
+        member = self.fields[field]
+        if self._first_byte(field) != b"[":
+            self._fail(CallReason.NO_ARRAY, field, member.value_start)
+        names, reader = [], _Reader(self.text, OVERTURN, sys.maxsize, None)
+        for item, offset in enumerate(reader.items(member.value_start)):
+            if self.text[offset : offset + 1] != b'"':
+                self._fail(CallReason.ITEM, field, offset, item)
+            names.append(self._string(offset))
+        return frozenset(names)
+
+    def _string(self, offset: int) -> str:
+        reader = _Reader(self.text, OVERTURN, 1, None)
+        reader.position = offset
+        return reader.read_string()
+
+    def _first_byte(self, field: CallField) -> bytes:
+        start = self.fields[field].value_start
+        return self.text[start : start + 1]
+
+    def _fail(self, reason: CallReason, field: CallField, offset: int, item: int = 0) -> NoReturn:
+        raise call_failure(reason, field, item, offset, self.text)
 
 
 _SPACE: Final = re.compile(rb"[ \t\n\r]*")
@@ -135,6 +244,56 @@ class _Reader:
             self._fail(TextReason.EXTRA, self.position)
         return "null" if value is _NULL else "".join(_flattened(value))
 
+    def members(self) -> list[Member]:
+        """Where the members of the whole text, an object, stand; none if it is another value."""
+        found: list[Member] = []
+        self._skip_space()
+        if self._byte() == b"{":
+            self.position += 1
+            self._skip_space()
+            while self._byte() != b"}":
+                found.append(self._member())
+                self._skip_space()
+                if self._byte() == b",":
+                    self.position += 1
+                    self._skip_space()
+                    if self._byte() != b'"':
+                        self._fail(TextReason.EXPECTED_NAME, self.position)
+                elif self._byte() != b"}":
+                    self._fail(TextReason.EXPECTED_COMMA_OR_BRACE, self.position)
+            self.position += 1
+        else:
+            self._read()
+        self._skip_space()
+        if self.position != len(self.text):
+            self._fail(TextReason.EXTRA, self.position)
+        return found
+
+    def _member(self) -> Member:
+        frame = _Frame(is_object=True)
+        name_start = self.position
+        if self._byte() != b'"':
+            self._fail(TextReason.EXPECTED_NAME, name_start)
+        self.read_string()
+        name_end = self.position
+        self.position = name_start
+        self._read_name(frame)
+        value_start = self.position
+        self._read()
+        return Member(name_start, name_end, value_start, self.position)
+
+    def items(self, offset: int) -> Iterator[int]:
+        """Where the items of the array at ``offset``, which is known to be valid, start."""
+        self.position = offset + 1
+        self._skip_space()
+        while self._byte() != b"]":
+            yield self.position
+            self._read()
+            self._skip_space()
+            if self._byte() == b",":
+                self.position += 1
+                self._skip_space()
+
     # -- values -----------------------------------------------------------------------------
 
     def _read(self) -> Piece:
@@ -199,7 +358,7 @@ class _Reader:
         if self._byte() != b'"':
             self._fail(TextReason.EXPECTED_NAME, self.position)
         frame.name_offset = self.position
-        frame.name = self._read_string()
+        frame.name = self.read_string()
         self._skip_space()
         if self._byte() != b":":
             self._fail(TextReason.EXPECTED_COLON, self.position)
@@ -251,6 +410,8 @@ class _Reader:
         beginning = _BEGINNING.match(self.text, start)
         assert beginning is not None  # it may be empty
         if match is None or match.end() != beginning.end():
+            if self.text.startswith(b"-Infinity", start):
+                self._fail(TextReason.NOT_FINITE, start)
             self._fail(TextReason.EXPECTED_DIGIT, beginning.end())
         self.position = match.end()
         literal, is_integer = match.group().decode(), match.group(1) is match.group(2) is None
@@ -268,10 +429,10 @@ class _Reader:
         return numbers.ecmascript(value)
 
     def _read_string_value(self) -> str:
-        text = self._read_string()
+        text = self.read_string()
         return quote(text.strip() if self.profile.trim_strings else text)
 
-    def _read_string(self) -> str:
+    def read_string(self) -> str:
         """The characters of the string whose opening quote stands here."""
         self.position += 1
         parts: list[str] = []
@@ -338,14 +499,33 @@ class _Reader:
             self.position,
         )
 
+    def _is_ill_formed(self, offset: int) -> bool:
+        """Whether no character starts here."""
+        try:
+            self.text[offset : offset + 4].decode()
+        except UnicodeDecodeError as error:
+            return error.start == 0
+        return False
+
     def _fail(self, reason: TextReason, offset: int) -> NoReturn:
         """Refuse the text. At its end that is always for the reason that it ends."""
         if offset == len(self.text):
             reason = TextReason.UNEXPECTED_END
-        is_at_start = reason is TextReason.EXPECTED_VALUE and offset == 0
-        if is_at_start and self.text.startswith(_BYTE_ORDER_MARK):
-            reason = TextReason.BYTE_ORDER_MARK
+        elif reason <= TextReason.EXTRA and self._is_ill_formed(offset):
+            reason = TextReason.UTF8
+        elif reason is TextReason.EXPECTED_VALUE:
+            if self.text.startswith((b"NaN", b"Infinity"), offset):
+                reason = TextReason.NOT_FINITE
+            elif offset == 0 and self.text.startswith(_BYTE_ORDER_MARK):
+                reason = TextReason.BYTE_ORDER_MARK
         raise text_failure(reason, offset, self.text, self.max_depth)
+
+
+def _first(text: bytes) -> int:
+    """Where the value of a text starts."""
+    match = _SPACE.match(text)
+    assert match is not None  # it may be empty
+    return match.end()
 
 
 def _flattened(piece: Piece) -> Iterator[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from overturn_fast import CanonicalizationError, canonical_json
-from overturn_fast.cli.calls import LineError, read_value
+from overturn_fast.cli.calls import canonical_form
 from overturn_fast.cli.lines import convert_lines
 from overturn_fast.cli.options import line_options
 
@@ -28,12 +27,4 @@ def canonical(files: tuple[str, ...], strict: bool, number: bool, output: str | 
     FILE has one value a line; "-" is standard input. Lines that cannot be read are reported, and
     the others are done.
     """
-    convert_lines(files, _canonical, output=output, strict=strict, number=number)
-
-
-def _canonical(line: bytes) -> str:
-    value, column = read_value(line)
-    try:
-        return canonical_json(value)
-    except CanonicalizationError as error:
-        raise LineError(column, str(error)) from error
+    convert_lines(files, canonical_form, output=output, strict=strict, number=number)

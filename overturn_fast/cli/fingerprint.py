@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import click
 
-import overturn_fast
-from overturn_fast import CanonicalizationError
-from overturn_fast.cli.calls import Call, LineError, read_call
+from overturn_fast.cli.calls import call_fingerprint, call_with_fingerprint
 from overturn_fast.cli.lines import convert_lines
 from overturn_fast.cli.options import line_options
 
@@ -42,31 +40,5 @@ def fingerprint(
     A call is a JSON object with "name" and "args", and perhaps "kind" ("tool_call" unless given),
     "matchOn" and "ignoreArgs" (the names of the arguments that count, or do not).
     """
-    convert = _call_with_fingerprint if as_json else _fingerprint
+    convert = call_with_fingerprint if as_json else call_fingerprint
     convert_lines(files, convert, output=output, strict=strict, number=number)
-
-
-def _fingerprint(line: bytes) -> str:
-    return _fingerprint_of(read_call(line))
-
-
-def _call_with_fingerprint(line: bytes) -> str:
-    call = read_call(line)
-    digest = _fingerprint_of(call)
-    members = [
-        f"{field.name}:{field.value}"
-        for name, field in call.fields().items()
-        if name != "fingerprint"
-    ]
-    return "{" + ",".join([*members, f'"fingerprint":"{digest}"']) + "}"
-
-
-def _fingerprint_of(call: Call) -> str:
-    try:
-        return overturn_fast.fingerprint(
-            call.kind, call.name, call.args, call.match_on, call.ignore_args
-        )
-    except CanonicalizationError as error:
-        # The path in the message starts at the arguments, the reader's at the call.
-        reason = "$.args" + str(error).removeprefix("$")
-        raise LineError(call.fields()["args"].column, reason) from error

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_line.h"
 #include "canonical_text.h"
 
 enum { MAX_DEPTH = 600, ALL_PREFIXES = 1200, SOME_PREFIXES = 40, IN_PLACE = OVT_SHORT_TEXT + 13 };
@@ -94,6 +95,23 @@ static void check_skip(const answer *a, const char *text, size_t length) {
     free(reader);
 }
 
+/* The text as a call: what is no JSON is refused as it is anywhere. */
+static void check_call(ovt_sha256 *answers, const answer *a, const char *text, size_t length) {
+    char hex[OVT_SHA256_HEX_SIZE];
+    ovt_text_error error = {0, 0};
+    ovt_call_error call_error = {0};
+    const ovt_status status = ovt_call_digest(hex, text, length, MAX_DEPTH, &error, &call_error);
+    if (a->status != OVT_OK && a->error.reason != OVT_TEXT_DEPTH &&
+        (status != OVT_TEXT || error.reason != a->error.reason ||
+         error.offset != a->error.offset)) {
+        die("a call is refused otherwise than a value", length);
+    }
+    ovt_sha256_update(answers, &status, sizeof status);
+    if (status == OVT_OK) {
+        ovt_sha256_update(answers, hex, sizeof hex);
+    }
+}
+
 /* `spaces` spaces and the first `length` bytes of a text. */
 static void check_text(ovt_sha256 *answers, const char *text, size_t length, size_t spaces) {
     const size_t size = spaces + length;
@@ -116,6 +134,7 @@ static void check_text(ovt_sha256 *answers, const char *text, size_t length, siz
         }
         if (i == OVT_PROFILE_OVERTURN) {
             check_skip(&a, exact, size);
+            check_call(answers, &a, exact, size);
         }
         ovt_buffer_release(&a.out);
     }

@@ -1,0 +1,64 @@
+/* Recorded calls: one JSON object each, with "name", "args" and perhaps "kind", "matchOn" and
+ * "ignoreArgs", to fingerprints.
+ *
+ * The object is read once to find its members, and the text of "args" once more to canonicalize
+ * it. Of members with one name the last one counts; others than these do not. */
+#ifndef OVT_CALL_LINE_H
+#define OVT_CALL_LINE_H
+
+#include "buffer.h"
+#include "canonical_text.h"
+
+/* Where a member stands in a text: the name with its quotes, and the value. */
+typedef struct {
+    size_t name_start;
+    size_t name_end;
+    size_t value_start;
+    size_t value_end;
+} ovt_member_span;
+
+typedef struct {
+    ovt_member_span *spans; /* on the heap, or NULL */
+    size_t count;
+    size_t start;   /* of the value in the text */
+    bool is_object; /* else there are no spans */
+} ovt_member_spans;
+
+/* The members of the object that a text consists of, as they stand there. The text is read to its
+ * end; containers in the object nest at most `max_depth` levels. The caller frees the spans. */
+ovt_status ovt_read_members(ovt_member_spans *members, const char *text, size_t length,
+                            size_t max_depth, ovt_text_error *error);
+
+/* The fields of a call; the order is known to overturn_fast/_errors.py. */
+typedef enum {
+    OVT_CALL_KIND,
+    OVT_CALL_NAME,
+    OVT_CALL_ARGS,
+    OVT_CALL_MATCH_ON,
+    OVT_CALL_IGNORE_ARGS,
+    OVT_CALL_FIELD_COUNT,
+} ovt_call_field;
+
+/* What is wrong with a JSON value that should be a call; likewise. */
+typedef enum {
+    OVT_CALL_NO_OBJECT = 1,
+    OVT_CALL_MISSING = 2,   /* a field that must be there */
+    OVT_CALL_NO_STRING = 3, /* a field that must be one */
+    OVT_CALL_NEWLINE = 4,   /* in the kind */
+    OVT_CALL_NO_ARRAY = 5,  /* a field that must be one, or null */
+    OVT_CALL_ITEM = 6,      /* an item of such an array that is no string */
+} ovt_call_reason;
+
+typedef struct {
+    ovt_call_reason reason;
+    ovt_call_field field;
+    size_t item;
+    size_t offset; /* of the value that is wrong; where one is missing, of the object */
+} ovt_call_error;
+
+/* The digest of a call, in 64 hexadecimal digits: OVT_OK, OVT_NO_MEMORY, OVT_TEXT with *error
+ * filled in, or OVT_CALL with *call_error filled in. */
+ovt_status ovt_call_digest(char hex[OVT_SHA256_HEX_SIZE], const char *text, size_t length,
+                           size_t max_depth, ovt_text_error *error, ovt_call_error *call_error);
+
+#endif
