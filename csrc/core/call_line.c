@@ -235,10 +235,10 @@ static ovt_status write_names(ovt_buffer *out, const call *c, ovt_call_field fie
         }
         at = ovt_skip_string(&reader, at + 1);
         const part name = {array.start + start, ovt_reader_offset(&reader, at) - start};
-        if (!append_string(out, name, OVT_KEEP_LONE) ||
-            !ovt_buffer_append(out, &OVT_END_OF_NAME, 1)) {
+        if (!append_string(out, name, OVT_KEEP_LONE) || !ovt_buffer_reserve(out, 1)) {
             return OVT_NO_MEMORY;
         }
+        ovt_buffer_put(out, (char)OVT_END_OF_NAME);
         at = ovt_skip_space(&reader, at);
         if (*at == ',') {
             at = ovt_skip_space(&reader, at + 1);

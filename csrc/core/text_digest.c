@@ -5,12 +5,10 @@
 #include "key_order.h"
 #include "text_arrange.h"
 
-const char OVT_END_OF_NAME = (char)0xFF;
-
 static size_t count_names(const char *names, size_t length) {
     size_t count = 0;
     for (size_t i = 0; i < length; i++) {
-        count += names[i] == OVT_END_OF_NAME;
+        count += (uint8_t)names[i] == OVT_END_OF_NAME;
     }
     return count;
 }
@@ -24,7 +22,7 @@ static ovt_name *sorted_names(const char *names, size_t count) {
     if (is_fine) {
         for (size_t i = 0; i < count; i++) {
             size_t length = 0;
-            while (names[length] != OVT_END_OF_NAME) {
+            while ((uint8_t)names[length] != OVT_END_OF_NAME) {
                 length++;
             }
             members[i] = (ovt_member){

@@ -5,7 +5,7 @@
 #include "canonical_text.h"
 
 /* What follows each name in a list of names: a byte that UTF-8 never has. */
-extern const char OVT_END_OF_NAME;
+enum { OVT_END_OF_NAME = 0xFF };
 
 typedef struct {
     const ovt_profile *profile;
