@@ -750,7 +750,7 @@ static bool add_members(walk *w, PyObject *container, bool is_dict,
 }
 
 /* Fills in the texts of the members from `first` on. */
-static outcome read_keys(walk *w, size_t first, bool *may_collide) {
+static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_ascii) {
     for (size_t i = first; i < w->member_count; i++) {
         ovt_member *member = &w->members[i];
         PyObject *const key = member->key;
@@ -765,8 +765,11 @@ static outcome read_keys(walk *w, size_t first, bool *may_collide) {
         const char *utf8 = PyUnicode_CheckExact(key) ? ovt_cached_utf8(key, &length) : NULL;
         if (utf8 != NULL) {
             set_key_text(member, utf8, length);
-        } else if (text_of_other_key(w, member, may_collide) == FAILED) {
-            return FAILED;
+        } else {
+            *is_ascii = false;
+            if (text_of_other_key(w, member, may_collide) == FAILED) {
+                return FAILED;
+            }
         }
     }
     return DONE;
@@ -787,13 +790,14 @@ static size_t keep_last_of_equals(const ovt_member *members, uint32_t *order, si
 /* Reads and orders the keys of the members that `open` has from its first one on. */
 static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     const size_t first = open->first, count = w->member_count - first;
-    bool may_collide = !is_dict;
-    if (read_keys(w, first, &may_collide) == FAILED) {
+    bool may_collide = !is_dict, is_ascii = true;
+    if (read_keys(w, first, &may_collide, &is_ascii) == FAILED) {
         return FAILED;
     }
     const ovt_member *members = w->members + first;
     uint32_t *order = w->order + first;
-    if (ovt_order_members(members, order, count, w->profile->utf16_key_order) != OVT_OK) {
+    const bool by_units = w->profile->utf16_key_order && !is_ascii;
+    if (ovt_order_members(members, order, count, by_units) != OVT_OK) {
         return no_memory();
     }
     if (OVT_UNLIKELY(may_collide)) {
