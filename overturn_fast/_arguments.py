@@ -18,6 +18,8 @@ TOOL_CALL: Final = "tool_call"
 
 def checked_depth(max_depth: Any) -> int:
     """``max_depth`` as an int of at least 1."""
+    if type(max_depth) is int and 1 <= max_depth <= sys.maxsize:
+        return max_depth
     if isinstance(max_depth, bool):
         raise TypeError("max_depth must be an int, not bool")
     try:

@@ -36,10 +36,20 @@ def checked_json(text: Any, parameter: str) -> bytes | memoryview:
     return view.cast("B")
 
 
+def _prefix(kind: str, name: str) -> bytes:
+    """``call_prefix``, without a look for surrogates where there are none."""
+    try:
+        return f"{kind}\n{name}\n".encode()
+    except UnicodeEncodeError:
+        return call_prefix(kind, name)
+
+
 def selection_of(
     match_on: Iterable[str] | None, ignore_args: Iterable[str] | None
 ) -> Selection | None:
     """Which arguments take part; None if all do."""
+    if match_on is None and ignore_args is None:
+        return None
     kept, dropped = key_names(match_on, "match_on"), key_names(ignore_args, "ignore_args")
     names: tuple[object, ...] = kept or dropped
     if not names:
@@ -89,7 +99,7 @@ def fingerprint_text(
     '1f05c3f0aa8609419674956fc5a4ed846718e7c3777e4c80e17e41693dac8181'
     """
     max_depth = checked_depth(max_depth)
-    prefix = call_prefix(checked_kind(kind), checked_text(name, "name"))
+    prefix = _prefix(checked_kind(kind), checked_text(name, "name"))
     selection = selection_of(match_on, ignore_args)
     text = checked_json(args_json, "args_json")
     return text_engine.text_digest(prefix, text, OVERTURN, max_depth, selection)

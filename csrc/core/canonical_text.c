@@ -58,7 +58,8 @@ typedef struct {
     size_t member_count;
     size_t member_capacity;
 
-    ovt_buffer text; /* the canonical text with its members where they were read */
+    ovt_buffer *text; /* the canonical text with its members where they were read */
+    ovt_buffer own_text;
     ovt_arrangement arrangement;
     ovt_arena arena;
     bool is_out_of_memory;
@@ -146,12 +147,12 @@ static OVT_NEVER_INLINE bool grow_members(canonicalizer *c) {
 /* Makes the output as large as the rest of the text needs, after something grew. */
 static inline cursor keep_room(canonicalizer *c, cursor here) {
     const size_t needed = (size_t)(c->reader.end - here.at) + SLACK;
-    if (OVT_UNLIKELY((size_t)(c->text.limit - here.out) < needed)) {
-        c->text.end = here.out;
-        if (!ovt_buffer_grow(&c->text, needed)) {
+    if (OVT_UNLIKELY((size_t)(c->text->limit - here.out) < needed)) {
+        c->text->end = here.out;
+        if (!ovt_buffer_grow(c->text, needed)) {
             return no_memory(c, here);
         }
-        here.out = c->text.end;
+        here.out = c->text->end;
     }
     return here;
 }
@@ -384,7 +385,7 @@ OVT_ALWAYS_INLINE cursor read_name(canonicalizer *c, cursor here) {
     const size_t offset = ovt_reader_offset(&c->reader, here.at);
     ovt_member *const member = &c->members[c->member_count];
     c->places[c->member_count] =
-        (member_place){(size_t)(here.out - c->text.data), OVT_NOWHERE, offset};
+        (member_place){(size_t)(here.out - c->text->data), OVT_NOWHERE, offset};
     c->member_count++;
 
     const uint8_t *const key = here.at + 1;
@@ -479,8 +480,8 @@ static char *arrange_in_place(canonicalizer *c, const frame *top, size_t count, 
                               char *end) {
     const member_place *const places = c->places + top->first_member;
     const uint32_t *const order = c->order + top->first_member;
-    const size_t start = top->start + 1, text_end = (size_t)(end - c->text.data);
-    char *out = c->text.data + start;
+    const size_t start = top->start + 1, text_end = (size_t)(end - c->text->data);
+    char *out = c->text->data + start;
     memcpy(c->scratch, out, text_end - start);
     for (size_t i = 0; i < kept; i++) {
         const size_t from = places[order[i]].start;
@@ -498,7 +499,7 @@ static bool record_order(canonicalizer *c, frame *top, size_t count, size_t kept
     ovt_arrangement *const arrangement = &c->arrangement;
     const member_place *const places = c->places + top->first_member;
     const uint32_t *const order = c->order + top->first_member;
-    const size_t text_end = (size_t)(end - c->text.data);
+    const size_t text_end = (size_t)(end - c->text->data);
     const size_t first = arrangement->part_count;
     for (size_t i = 0; i < kept; i++) {
         const member_place *place = &places[order[i]];
@@ -541,7 +542,7 @@ static OVT_NEVER_INLINE cursor arrange(canonicalizer *c, frame *top, cursor here
     if (kept == count && is_identity(order, count)) {
         return here;
     }
-    const size_t size = (size_t)(here.out - c->text.data) - top->start;
+    const size_t size = (size_t)(here.out - c->text->data) - top->start;
     if (size <= IN_PLACE_SIZE && top->head == OVT_NOWHERE && top->height < IN_PLACE_HEIGHT) {
         top->height++;
         here.out = arrange_in_place(c, top, count, kept, here.out);
@@ -568,7 +569,7 @@ static char *leave_out(canonicalizer *c, frame *top) {
             c->arrangement.objects[top->tail].next = OVT_NOWHERE;
         }
     }
-    return c->text.data + place->start;
+    return c->text->data + place->start;
 }
 
 /* Passes on to the container around it what is known of one that has ended. */
@@ -654,7 +655,7 @@ static cursor open_container(canonicalizer *c, cursor here) {
         return fail(c, OVT_TEXT_DEPTH, here);
     }
     const bool is_object = *here.at == '{';
-    const size_t start = (size_t)(here.out - c->text.data);
+    const size_t start = (size_t)(here.out - c->text->data);
     *here.out++ = (char)*here.at;
     here.at = ovt_skip_space(&c->reader, here.at + 1);
     if (*here.at == (is_object ? '}' : ']')) {
@@ -710,7 +711,7 @@ static cursor read_members(canonicalizer *c, cursor here) {
         }
         *here.out++ = ',';
         if (OVT_UNLIKELY((first == 'n' && drops_null) || (selects && c->is_left_out))) {
-            here.out = c->text.data + c->places[c->member_count - 1].start;
+            here.out = c->text->data + c->places[c->member_count - 1].start;
         }
         here.at = ovt_skip_space(&c->reader, here.at);
         if (*here.at != ',') {
@@ -744,7 +745,7 @@ static cursor read_items(canonicalizer *c, cursor here) {
     }
 }
 
-/* Reads all of the text; the canonical one, with a comma behind it, is then in c->text. */
+/* Reads all of the text; the canonical one, with a comma behind it, is then in c->text-> */
 static cursor read_text(canonicalizer *c, cursor here) {
     here.at = ovt_skip_space(&c->reader, here.at);
     if (is_container(*here.at)) {
@@ -760,31 +761,54 @@ static cursor read_text(canonicalizer *c, cursor here) {
         return here;
     }
     here.at = ovt_skip_space(&c->reader, here.at);
-    c->text.end = here.out;
+    c->text->end = here.out;
     return here.at == c->reader.end ? here : fail(c, OVT_TEXT_EXTRA, here);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Hands the canonical text over to `out`. */
-static ovt_status deliver(canonicalizer *c, ovt_buffer *out) {
-    const size_t length = ovt_buffer_length(&c->text) - 1; /* without the comma */
-    if (c->frames[0].head != OVT_NOWHERE) {
-        return ovt_write_arranged(out, &c->arrangement, c->text.data, length, c->frames[0].head);
-    }
-    const bool is_own = c->text.data != c->text.caller_data;
-    if (is_own && out->hash == NULL && ovt_buffer_length(out) == 0) {
-        ovt_buffer_release(out);
-        out->data = c->text.data;
-        out->end = c->text.data + length;
-        out->limit = c->text.limit;
-        c->text.data = c->text.caller_data;
-        return OVT_OK;
-    }
-    return ovt_append_span(out, c->text.data, length);
+/* Moves a text to `out`, which is empty and has no hash. */
+static void take_over(ovt_buffer *out, ovt_buffer *text) {
+    ovt_buffer_release(out);
+    out->data = text->data;
+    out->end = text->end;
+    out->limit = text->limit;
+    text->data = text->caller_data;
 }
 
-static bool start(canonicalizer *c, const ovt_text_options *options, size_t length) {
+/* The text in `out` itself, with all members in order. */
+static ovt_status arrange_output(canonicalizer *c, ovt_buffer *out) {
+    ovt_buffer arranged;
+    ovt_buffer_init(&arranged, c->inline_text, 0, NULL);
+    ovt_status status = OVT_NO_MEMORY;
+    if (ovt_buffer_reserve(&arranged, ovt_buffer_length(out) + SLACK)) {
+        status = ovt_write_arranged(&arranged, &c->arrangement, out->data, ovt_buffer_length(out),
+                                    c->frames[0].head);
+    }
+    if (status == OVT_OK) {
+        take_over(out, &arranged);
+    } else {
+        ovt_buffer_release(&arranged);
+    }
+    return status;
+}
+
+/* Hands the canonical text over to `out`, if it is not there already. */
+static ovt_status deliver(canonicalizer *c, ovt_buffer *out) {
+    c->text->end--; /* without the comma */
+    const bool is_arranged = c->frames[0].head == OVT_NOWHERE;
+    if (c->text == out) {
+        return is_arranged ? OVT_OK : arrange_output(c, out);
+    }
+    const size_t length = ovt_buffer_length(c->text);
+    if (!is_arranged) {
+        return ovt_write_arranged(out, &c->arrangement, c->text->data, length, c->frames[0].head);
+    }
+    return ovt_append_span(out, c->text->data, length);
+}
+
+static bool start(canonicalizer *c, const ovt_text_options *options, ovt_buffer *out,
+                  size_t length) {
     c->profile = options->profile;
     c->options = options;
     c->is_left_out = false;
@@ -800,12 +824,14 @@ static bool start(canonicalizer *c, const ovt_text_options *options, size_t leng
     c->arrangement = (ovt_arrangement){0};
     c->arena = (ovt_arena){0};
     c->is_out_of_memory = false;
-    ovt_buffer_init(&c->text, c->inline_text, sizeof c->inline_text, NULL);
-    return length <= SIZE_MAX / 4 && ovt_buffer_reserve(&c->text, length + SLACK);
+    ovt_buffer_init(&c->own_text, c->inline_text, sizeof c->inline_text, NULL);
+    /* An output that keeps everything and is still empty is where the text is written. */
+    c->text = out->hash == NULL && ovt_buffer_length(out) == 0 ? out : &c->own_text;
+    return length <= SIZE_MAX / 4 && ovt_buffer_reserve(c->text, length + SLACK);
 }
 
 static void release(canonicalizer *c) {
-    ovt_buffer_release(&c->text);
+    ovt_buffer_release(&c->own_text);
     ovt_arrangement_release(&c->arrangement);
     ovt_arena_release(&c->arena, (ovt_arena_mark){0});
     if (c->frames != c->inline_frames) {
@@ -826,15 +852,18 @@ ovt_status ovt_canonical_text(ovt_buffer *out, const char *text, size_t length,
                               const ovt_text_options *options, ovt_text_error *error) {
     canonicalizer c;
     ovt_status status = OVT_NO_MEMORY;
-    if (start(&c, options, length)) {
+    if (start(&c, options, out, length)) {
         const uint8_t *const at = ovt_reader_start(&c.reader, text, length);
-        const cursor end = read_text(&c, (cursor){at, c.text.end});
+        const cursor end = read_text(&c, (cursor){at, c.text->end});
         if (end.at != NULL) {
             status = deliver(&c, out);
         } else if (!c.is_out_of_memory) {
             status = OVT_TEXT;
             *error = (ovt_text_error){c.reader.error, c.reader.error_offset};
         }
+    }
+    if (status != OVT_OK && c.text == out) {
+        out->end = out->data;
     }
     release(&c);
     return status;

@@ -5,7 +5,7 @@
 
 #include "call_line.h"
 
-enum { OVT_OUTPUT_STORAGE = 4096 };
+enum { OVT_OUTPUT_STORAGE = 64 * 1024 };
 
 /* Room for what a call answers. It need not be initialised, and may be used for further calls; a
  * result on the heap is released first. */

@@ -51,6 +51,12 @@ static inline const uint8_t *copy_sequences(ovt_reader *reader, const uint8_t *a
     return at;
 }
 
+/* The bytes that after a backslash make an escape which canonical text has too. */
+static const bool is_kept_escape[256] = {
+    ['"'] = true, ['\\'] = true, ['b'] = true, ['f'] = true,
+    ['n'] = true, ['r'] = true,  ['t'] = true,
+};
+
 const uint8_t *ovt_copy_string(ovt_reader *reader, const uint8_t *at, char **out,
                                bool escape_surrogates, ovt_string_traits *traits) {
     *traits = (ovt_string_traits){.is_ascii = true};
@@ -75,7 +81,13 @@ const uint8_t *ovt_copy_string(ovt_reader *reader, const uint8_t *at, char **out
         }
         if (*at == '\\') {
             traits->has_escapes = true;
-            at = copy_escape(reader, at, &to, escape_surrogates, traits);
+            if (OVT_LIKELY(is_kept_escape[at[1]])) {
+                memcpy(to, at, 2);
+                at += 2;
+                to += 2;
+            } else {
+                at = copy_escape(reader, at, &to, escape_surrogates, traits);
+            }
         } else if (*at >= 0x80) {
             traits->is_ascii = false;
             at = copy_sequences(reader, at, start, &to, traits);

@@ -761,15 +761,13 @@ static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_asci
             member->prefix = ovt_key_prefix_with_header(member->text, member->length);
             continue;
         }
+        *is_ascii = false;
         size_t length;
         const char *utf8 = PyUnicode_CheckExact(key) ? ovt_cached_utf8(key, &length) : NULL;
         if (utf8 != NULL) {
             set_key_text(member, utf8, length);
-        } else {
-            *is_ascii = false;
-            if (text_of_other_key(w, member, may_collide) == FAILED) {
-                return FAILED;
-            }
+        } else if (text_of_other_key(w, member, may_collide) == FAILED) {
+            return FAILED;
         }
     }
     return DONE;
