@@ -5,6 +5,8 @@ from __future__ import annotations
 import array
 import json
 import mmap
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -744,6 +746,59 @@ def test_large_texts_that_are_wrong_are_refused_quickly(text: bytes) -> None:
     with pytest.raises(CanonicalizationError):
         jcs.canonicalize(text)
     assert time.perf_counter() - started < 10
+
+
+@pytest.mark.memory
+def test_other_threads_run_while_a_text_is_read() -> None:
+    if overturn_fast.backend == "python":
+        pytest.skip("the pure-Python backend holds the lock")
+    text = b"[" + b'{"b":1.5,"a":"text"},' * 2_000_000 + b"0]"
+    done = threading.Event()
+
+    def work() -> None:
+        jcs.canonicalize(text)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    turns = 0
+    while not done.wait(0.001):
+        turns += 1
+    thread.join()
+    assert turns > 10
+
+
+@pytest.mark.memory
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        (b"{" + b",".join(b'"%010d":0' % (n * 7919 % 10**6) for n in range(10**6)) + b"}", 20),
+        (b"[" + b'{"b":1.5,"a":"text"},' * 10**6 + b"0]", 4),
+        (b"[" + b'{"b":{"d":{"f":{"h":0,"g":0},"e":0},"c":0},"a":0},' * 10**5 + b"0]", 8),
+        (b'{"b":"' + b"\\u00e9" * 10**6 + b'","a":0}', 4),
+    ],
+    ids=["names", "records", "nested", "string"],
+)
+def test_memory_is_a_small_multiple_of_the_text(tmp_path: Path, text: bytes, most: int) -> None:
+    if overturn_fast.backend == "python" or sys.platform != "linux":
+        pytest.skip("counts what the native backend takes, on Linux")
+    path = tmp_path / "text.json"
+    path.write_bytes(text)
+    program = f"""if True:
+        import resource
+        from overturn_fast import jcs
+        def peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        with open({str(path)!r}, "rb") as file:
+            text = file.read()
+        before = peak()
+        jcs.canonicalize(text)
+        print((peak() - before) / len(text))
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < most
 
 
 @pytest.mark.memory

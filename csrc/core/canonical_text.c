@@ -34,8 +34,7 @@ typedef struct {
     size_t first_member; /* object: of its members */
     size_t head;         /* the recorded objects in it, in their order; OVT_NOWHERE if none */
     size_t tail;
-    ovt_arena_mark mark; /* object: the arena before its keys */
-    int height;          /* how often some byte of it has been moved */
+    uint8_t height; /* how often some byte of it has been moved */
     bool is_object;
     bool has_high; /* object: keys with characters past U+DFFF */
 } frame;
@@ -61,7 +60,7 @@ typedef struct {
     ovt_buffer *text; /* the canonical text with its members where they were read */
     ovt_buffer own_text;
     ovt_arrangement arrangement;
-    ovt_arena arena;
+    ovt_arena arena; /* the keys that were read with escapes, all of them until the end */
     bool is_out_of_memory;
 
     frame inline_frames[INLINE_FRAMES];
@@ -602,9 +601,6 @@ static inline cursor end_object(canonicalizer *c, frame *top, cursor here) {
         here = arrange(c, top, here);
     }
     c->member_count = first;
-    if (OVT_UNLIKELY(c->arena.block != top->mark.block || c->arena.used != top->mark.used)) {
-        ovt_arena_release(&c->arena, top->mark);
-    }
     return here;
 }
 
@@ -671,7 +667,6 @@ static cursor open_container(canonicalizer *c, cursor here) {
         .first_member = c->member_count,
         .head = OVT_NOWHERE,
         .tail = OVT_NOWHERE,
-        .mark = c->arena,
         .is_object = is_object,
     };
     return here;

@@ -4,8 +4,8 @@
  * (json_read.h, text_string.h); small objects are put in order as they end, the rest in a second
  * pass that copies (text_arrange.h). Nothing recurses: nesting costs memory and no stack. Time is
  * linear in the length of the text, but for sorting the keys of each object; memory is the length
- * of the text, that of the canonical text if it has to be put in order, and some 80 bytes for each
- * member of an object that is open and for each level of nesting.
+ * of the text, that of the canonical text if it has to be put in order, some 80 bytes for each
+ * member of an object that is open and 40 for each level of nesting.
  *
  * Numbers: where the profile writes ints exactly below 10^21, a literal without fraction and
  * exponent is an int, of any length; every other one is the nearest double. A member given null
