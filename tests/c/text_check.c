@@ -28,6 +28,13 @@ static void *allocated(size_t size) {
     return block;
 }
 
+/* Adds a number to the answers, alike on either byte order. */
+static void note(ovt_sha256 *answers, uint64_t number) {
+    uint8_t bytes[8];
+    ovt_store_le64(bytes, number);
+    ovt_sha256_update(answers, bytes, sizeof bytes);
+}
+
 typedef struct {
     ovt_status status;
     ovt_text_error error;
@@ -106,7 +113,7 @@ static void check_call(ovt_sha256 *answers, const answer *a, const char *text, s
          error.offset != a->error.offset)) {
         die("a call is refused otherwise than a value", length);
     }
-    ovt_sha256_update(answers, &status, sizeof status);
+    note(answers, (uint64_t)status);
     if (status == OVT_OK) {
         ovt_sha256_update(answers, hex, sizeof hex);
     }
@@ -123,8 +130,9 @@ static void check_text(ovt_sha256 *answers, const char *text, size_t length, siz
         answer a;
         canonicalize(&a, profile, exact, size);
         const size_t place = a.status == OVT_OK ? 0 : a.error.offset - spaces;
-        const uint64_t words[] = {(uint64_t)a.status, (uint64_t)a.error.reason, place};
-        ovt_sha256_update(answers, words, sizeof words);
+        note(answers, (uint64_t)a.status);
+        note(answers, (uint64_t)a.error.reason);
+        note(answers, place);
         if (a.status == OVT_OK) {
             ovt_sha256_update(answers, a.out.data, ovt_buffer_length(&a.out));
             if (!profile->drop_none) { /* else a null for 1e400 would be dropped */
