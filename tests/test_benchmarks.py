@@ -283,3 +283,13 @@ def test_the_command_runs_as_a_module(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert list(json.loads(output.read_text(encoding="utf-8"))["results"]) == ["warm"]
+
+
+def test_the_benchmark_of_text_names_every_workload(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import text
+
+    assert text.main(["--quick"]) == 0
+    shown = capsys.readouterr().out
+    for name in WORKLOADS:
+        assert f" {name} " in shown or f"\n{name} " in shown
+    assert "two threads, records" in shown
