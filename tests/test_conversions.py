@@ -745,6 +745,14 @@ class Bytes(bytes):
     pass
 
 
+class Span(datetime.timedelta):
+    pass
+
+
+class Point2(complex):
+    pass
+
+
 def a_generator() -> Iterator[int]:
     yield 1
 
@@ -758,6 +766,8 @@ WITHOUT_FORM = [
     1j,
     fractions.Fraction(1, 2),
     datetime.timedelta(1),
+    Span(1),
+    Point2(1j),
     ValueError("x"),
     KeyboardInterrupt(),
     json,

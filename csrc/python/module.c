@@ -346,6 +346,7 @@ typedef struct {
     size_t prefix_size;
     const selected_args *selected;
     size_t digits; /* of the hexadecimal digest that are wanted; 0 for the text itself */
+    bool as_bytes; /* the text as bytes, else as a str */
     const ovt_walk_options *options;
 } output_job;
 
@@ -362,6 +363,8 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
         ovt_buffer_finish_hash(&out, digest);
         result = hex_of(digest, job->digits);
+    } else if (job->as_bytes) {
+        result = PyBytes_FromStringAndSize(out.data, (Py_ssize_t)ovt_buffer_length(&out));
     } else {
         result = PyUnicode_DecodeUTF8(out.data, (Py_ssize_t)ovt_buffer_length(&out), NULL);
     }
@@ -394,7 +397,13 @@ static PyObject *canonical_str(PyObject *value, const ovt_walk_options *options)
  * selected. */
 static PyObject *digest_start(size_t size, const char *prefix, size_t prefix_size,
                               const selected_args *selected, const ovt_walk_options *options) {
-    const output_job job = {prefix, prefix_size, selected, size, options};
+    const output_job job = {
+        .prefix = prefix,
+        .prefix_size = prefix_size,
+        .selected = selected,
+        .digits = size,
+        .options = options,
+    };
     return output_of(&job);
 }
 
@@ -628,15 +637,9 @@ static PyObject *canonical_with(PyObject *module, PyObject *const *args, Py_ssiz
 }
 
 static PyObject *canonical_bytes(PyObject *value, const ovt_walk_options *options) {
-    char storage[STACK_BUFFER];
-    ovt_buffer out;
-    ovt_buffer_init(&out, storage, sizeof storage, NULL);
-    PyObject *text = NULL;
-    if (ovt_walk(&out, value, NULL, options) == 0) {
-        text = PyBytes_FromStringAndSize(out.data, (Py_ssize_t)ovt_buffer_length(&out));
-    }
-    ovt_buffer_release(&out);
-    return text;
+    const selected_args whole = {.args = value};
+    const output_job job = {.selected = &whole, .as_bytes = true, .options = options};
+    return output_of(&job);
 }
 
 /* Reads the arguments of a function of RFC 8785: a value, and how to walk it. */
