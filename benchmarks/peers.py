@@ -18,6 +18,7 @@ from time import perf_counter_ns
 from typing import Any
 
 import overturn_fast
+from overturn_fast import mcpulse
 
 __all__ = ["COMPARISONS", "Peer", "available"]
 
@@ -31,8 +32,11 @@ COMPARISONS: dict[str, tuple[str, ...]] = {
         "orjson alone",
         "canonical_json",
     ),
+    "args_hash": ("MCPulse SDK",),
 }
 """Each of our functions that gets a table, and the peers that it is compared with there."""
+
+RFC8785_HASH = "RFC 8785, of which the digest is cut to 12 digits"
 
 Loop = Callable[[Iterable[object]], int]
 
@@ -98,6 +102,14 @@ def ours() -> list[Peer]:
             {"canonical_json": overturn_fast.canonical_json},
             "the canonical form, as a str and without a digest",
         ),
+        Peer(
+            "args_hash",
+            "overturn_fast",
+            version,
+            "args_hash(value)",
+            {"args_hash": mcpulse.args_hash},
+            RFC8785_HASH,
+        ),
     ]
 
 
@@ -111,6 +123,20 @@ def sdk() -> list[Peer]:
             "hash_json(value)",
             {"hash_json": fingerprint.hash_json},
             "the canonical form",
+        )
+    ]
+
+
+def mcpulse_sdk() -> list[Peer]:
+    hashing = importlib.import_module("mcpulse.hashing")
+    return [
+        Peer(
+            "MCPulse SDK",
+            "mcpulse-sdk",
+            metadata.version("mcpulse-sdk"),
+            "args_hash(value)",
+            {"args_hash": hashing.args_hash},
+            RFC8785_HASH,
         )
     ]
 
@@ -188,6 +214,7 @@ def with_rfc8785() -> list[Peer]:
 SOURCES: dict[str, Callable[[], list[Peer]]] = {
     "overturn_fast": ours,
     "overturn": sdk,
+    "mcpulse-sdk": mcpulse_sdk,
     "orjson": with_orjson,
     "msgspec": with_msgspec,
     "json": stdlib,

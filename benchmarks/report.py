@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import overturn_fast
+import overturn_fast.mcpulse
 from benchmarks.measure import Effort, Samples, Summary, ratios, summary
 from benchmarks.peers import COMPARISONS, Peer
 from benchmarks.targets import goal
@@ -39,14 +39,15 @@ class Table:
 def same_bytes(workloads: Sequence[Workload], peers: Sequence[Peer]) -> dict[str, list[str]]:
     """Return the peers, by workload, that agree with this package on the canonical form.
 
-    A peer agrees if it gives the text itself, as str or bytes, or its digest.
+    A peer agrees if it gives the text itself, as str or bytes, or its digest; or MCPulse's hash.
     """
     agreeing: dict[str, list[str]] = {}
     for workload in workloads:
         value = workload.build()
         text = overturn_fast.canonical_json(value)
         encoded = text.encode()
-        results: list[object] = [text, encoded, hashlib.sha256(encoded).hexdigest()]
+        digest = hashlib.sha256(encoded).hexdigest()
+        results: list[object] = [text, encoded, digest, overturn_fast.mcpulse.args_hash(value)]
         agreeing[workload.name] = [peer.name for peer in peers if peer(value) in results]
     return agreeing
 

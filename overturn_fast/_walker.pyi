@@ -11,5 +11,8 @@ from overturn_fast._pure.fingerprints import hash_json as hash_json
 from overturn_fast._pure.fingerprints import tool_fingerprint as tool_fingerprint
 from overturn_fast._pure.jcs import dumps as dumps
 from overturn_fast._pure.jcs import sha256 as sha256
+from overturn_fast._pure.mcpulse import args_hash as args_hash
+from overturn_fast._pure.mcpulse import json_size as json_size
+from overturn_fast._pure.mcpulse import utf16_length as utf16_length
 
 VERSION: Final[str]

@@ -131,7 +131,9 @@ def test_unicode_keys_are_ordered_otherwise_by_code_point_than_by_utf16_unit() -
 def test_every_peer_takes_every_workload(peer, workload: Workload) -> None:
     result = peer(workload.build())
     assert type(result) in (str, bytes)
-    if "hash" in peer.name or peer.name == "SDK":
+    if peer.name in ("args_hash", "MCPulse SDK"):
+        assert len(bytes.fromhex(result)) == 6
+    elif "hash" in peer.name or peer.name == "SDK":
         assert len(bytes.fromhex(result)) == 32
 
 
@@ -139,6 +141,8 @@ def test_peers_that_compute_the_contract_agree_with_us() -> None:
     agreeing = same_bytes(list(WORKLOADS.values()), PEERS)
     exact = {peer.name for peer in PEERS if peer.writes.startswith("the canonical form")}
     assert {"hash_json", "canonical_json"} <= exact
+    exact |= {peer.name for peer in PEERS if peer.writes.startswith("RFC 8785, of which")}
+    assert "args_hash" in exact
     assert all(exact <= set(names) for names in agreeing.values())
 
 
@@ -193,7 +197,7 @@ def test_every_round_times_every_peer_on_every_workload(mode: str, clock: str) -
     assert done == [1, 2, 3]
     assert list(samples) == ["tiny", "typical"]
     for times in samples.values():
-        assert times.keys() == {"hash_json", "canonical_json", "json+hashlib"}
+        assert times.keys() == {"hash_json", "canonical_json", "args_hash", "json+hashlib"}
         assert all(len(each) == 3 and min(each) > 0 for each in times.values())
 
 
@@ -251,11 +255,13 @@ def test_the_command_measures_all_workloads_and_writes_json(
         assert list(result["results"][mode]) == list(WORKLOADS)
         for found in result["results"][mode].values():
             assert found["ns"].keys() == installed
-            assert found["ratios"]["hash_json"].keys() == installed - {"hash_json"}
+            for subject, others in COMPARISONS.items():
+                assert found["ratios"][subject].keys() == installed & set(others)
             assert found["ratios"]["hash_json"]["json+hashlib"]["median"] > 0
     shown = capsys.readouterr().out
     assert "hash_json, warm" in shown
     assert "hash_json, cold" in shown
+    assert "args_hash, warm" in shown
     assert "…" not in shown.partition("\nus:")[0]
     for name in WORKLOADS:
         assert f" {name} " in shown or f"\n{name} " in shown

@@ -109,6 +109,14 @@ SUCCESSES: dict[str, Case] = {
     "deep nesting and a hook": lambda e: e.hash_json([DEEP, [[TARGET]]], encoder=lambda _: DEEP),
     "a text of some size": lambda e: e.canonical_json(["x" * 17_000, "é"]),
     "sets of sets": lambda e: e.hash_json({frozenset([1, frozenset("ab")]), (2, "x" * 99)}),
+    "a hash of arguments": lambda e: [
+        e.args_hash(value) for value in (None, CALL, CYCLE, {"a": b""}, Unreadable(), DEEP)
+    ],
+    "sizes": lambda e: [
+        e.json_size(value)
+        for value in (CALL, CYCLE, DEEP, [OrderedDict(a=1), 2**70, 0.1], {2: [b""]}, Unreadable())
+    ],
+    "lengths": lambda e: [e.utf16_length(value) for value in ("é😀", Text("x"), b"", None)],
     "another profile": lambda e: e.canonical_with("pleach", [CALL["é"], "\ud800", {"é": 1}]),
 }
 

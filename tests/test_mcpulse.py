@@ -253,10 +253,32 @@ def test_json_size_of_what_has_no_text_is_0(engine: ModuleType, value: object) -
     assert engine.json_size(value) == 0
 
 
-def test_json_size_of_a_cycle_is_0_and_of_a_deep_value_is_not(engine: ModuleType) -> None:
-    cycle: list[Any] = []
-    cycle.append(cycle)
-    assert engine.json_size(cycle) == 0
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 17])
+@pytest.mark.parametrize("lead", [0, 1, 6])
+def test_json_size_of_a_cycle_is_0_after_few_rounds(
+    engine: ModuleType, length: int, lead: int
+) -> None:
+    rounds = []
+
+    class Counted(list[Any]):
+        def __iter__(self) -> Any:
+            rounds.append(1)
+            return super().__iter__()
+
+    ring: list[Any] = [Counted() for _ in range(length)]
+    for at, part in enumerate(ring):
+        part += [1, {"next": ring[(at + 1) % length]}]
+    value: Any = ring[0]
+    for _ in range(lead):
+        value = [value]
+    assert engine.json_size(value) == 0
+    assert len(rounds) <= 8 * (length + lead + 1)
+    same = [1]
+    often = [same, [same, same], {"a": same}]
+    assert engine.json_size(often) == measured(often)
+
+
+def test_json_size_of_a_deep_value_is_counted(engine: ModuleType) -> None:
     deep: Any = 1
     for _ in range(5_000):
         deep = [{"a": deep}]

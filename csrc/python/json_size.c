@@ -4,8 +4,9 @@
 #include "utf16_length.h"
 #include "walker.h"
 
-/* An open container. The reference is strong: a converter may change what holds it. */
+/* An open container. References are strong: a converter may change what holds them. */
 typedef struct {
+    PyObject *source;    /* before any conversion: cycles are told by its identity */
     PyObject *container; /* an exact dict or tuple; or a list, of items or of (key, value) pairs */
     Py_ssize_t next;     /* where the next member is, as PyDict_Next or an index has it */
     bool is_object;
@@ -113,19 +114,34 @@ static bool reserve_level(counting *c) {
     return true;
 }
 
-/* Opens a container; steals it. */
-static outcome open_level(counting *c, PyObject *container, bool is_object) {
-    if (c->depth >= c->max_depth) {
-        Py_DECREF(container);
+/* Brent's cycle detection along the path: a container is compared with its ancestor at the last
+ * power of two, which meets any cycle within a few rounds of it. */
+static bool closes_cycle(const counting *c, const PyObject *source) {
+    if (c->depth == 0) {
+        return false;
+    }
+    const int power = 63 - ovt_leading_zeros((uint64_t)c->depth);
+    return c->levels[((size_t)1 << power) - 1].source == source;
+}
+
+/* Opens the container that `source` is or was converted to. */
+static outcome open_level(counting *c, PyObject *source, PyObject *container, bool is_object) {
+    if (c->depth >= c->max_depth || closes_cycle(c, source)) {
         return UNSERIALISABLE;
     }
     if (!reserve_level(c)) {
-        Py_DECREF(container);
         return FAILED;
     }
-    c->levels[c->depth++] = (level){container, 0, is_object, true};
+    c->levels[c->depth++] =
+        (level){Py_NewRef(source), Py_NewRef(container), 0, is_object, .is_first = true};
     c->units += 2;
     return DONE;
+}
+
+static void close_level(counting *c) {
+    const level *top = &c->levels[--c->depth];
+    Py_DECREF(top->source);
+    Py_DECREF(top->container);
 }
 
 static outcome open_subclass(counting *c, PyObject *value) {
@@ -134,19 +150,19 @@ static outcome open_subclass(counting *c, PyObject *value) {
     if (converted == NULL) {
         return FAILED;
     }
-    if (!PyList_Check(converted)) {
-        Py_DECREF(converted);
-        return UNSERIALISABLE;
-    }
-    return open_level(c, converted, PyDict_Check(value));
+    const outcome result = PyList_Check(converted)
+                               ? open_level(c, value, converted, PyDict_Check(value))
+                               : UNSERIALISABLE;
+    Py_DECREF(converted);
+    return result;
 }
 
 static outcome count_value(counting *c, PyObject *value) {
     if (PyDict_CheckExact(value)) {
-        return open_level(c, Py_NewRef(value), true);
+        return open_level(c, value, value, true);
     }
     if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
-        return open_level(c, Py_NewRef(value), false);
+        return open_level(c, value, value, false);
     }
     const outcome result = count_scalar(c, value);
     return result == UNSERIALISABLE ? open_subclass(c, value) : result;
@@ -209,8 +225,7 @@ static outcome count_members(counting *c) {
         level *top = &c->levels[c->depth - 1];
         PyObject *key, *value;
         if (!next_member(top, &key, &value)) {
-            c->depth--;
-            Py_DECREF(top->container);
+            close_level(c);
             continue;
         }
         c->units += !top->is_first;
@@ -235,7 +250,7 @@ Py_ssize_t ovt_json_size(PyObject *value, PyObject *converter, Py_ssize_t max_de
         result = count_members(&c);
     }
     while (c.depth != 0) {
-        Py_DECREF(c.levels[--c.depth].container);
+        close_level(&c);
     }
     PyMem_RawFree(c.levels);
     return result == DONE ? c.units : (Py_ssize_t)result;

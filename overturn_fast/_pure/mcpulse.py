@@ -105,9 +105,9 @@ class _Unserialisable(Exception):
 def _size(value: object, max_depth: int) -> int:
     """Counts with one iterator for each open container, so nesting costs no stack."""
     size = 0
-    levels: list[Iterator[Part]] = [iter([(0, value)])]
+    levels: list[tuple[object, Iterator[Part]]] = [(None, iter([(0, value)]))]
     while levels:
-        part = next(levels[-1], None)
+        part = next(levels[-1][1], None)
         if part is None:
             levels.pop()
             continue
@@ -116,11 +116,14 @@ def _size(value: object, max_depth: int) -> int:
         parts = _parts(value)
         if parts is None:
             size += _scalar(value)
-        elif len(levels) > max_depth:
+            continue
+        depth = len(levels) - 1
+        # Brent's cycle detection, as in the walk: the ancestor at the last power of two.
+        is_cycle = depth > 0 and levels[1 << (depth.bit_length() - 1)][0] is value
+        if is_cycle or depth >= max_depth:
             raise _Unserialisable
-        else:
-            size += 2
-            levels.append(parts)
+        size += 2
+        levels.append((value, parts))
     return size
 
 

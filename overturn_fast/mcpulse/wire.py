@@ -155,7 +155,12 @@ def _form(pattern: re.Pattern[str]) -> Check:
 
 
 def _name(longest: int) -> Check:
-    return lambda value: type(value) is str and value == capped_name(value, longest)
+    def is_name(value: Any) -> bool:
+        if type(value) is not str or not 0 < len(value) <= longest:
+            return False
+        return value.isascii() or value == capped_name(value, longest)
+
+    return is_name
 
 
 _TOOL_CHECKS: Final[dict[str, Check]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, Literal
 
 from typing_extensions import assert_type
@@ -16,6 +17,7 @@ from overturn_fast import (
     fingerprint,
     fingerprint_many,
     hash_json,
+    mcpulse,
     select_args,
     tool_fingerprint,
 )
@@ -76,3 +78,36 @@ def wrong_uses(args: dict[str, Any]) -> None:
     fingerprinter = ToolFingerprinter("t")
     fingerprinter.name = "u"  # type: ignore[misc]
     fingerprinter()  # type: ignore[call-arg]
+
+
+def right_uses_of_mcpulse(
+    args: dict[str, Any], post: Callable[[list[mcpulse.Event]], bool]
+) -> None:
+    assert_type(mcpulse.canonicalize(args), str)
+    assert_type(mcpulse.args_hash(None), str)
+    assert_type(mcpulse.json_size(args, max_depth=5), int)
+    assert_type(mcpulse.utf16_length("a"), int)
+    assert_type(mcpulse.is_empty_result(object()), bool)
+    session = mcpulse.session_for("endpoint", "key")
+    assert_type(session, mcpulse.Session)
+    assert_type(session.session_id, str)
+    event = mcpulse.call_event(session, "t", args, outcome="bad_args", duration_ms=1.5)
+    assert_type(event, mcpulse.CallEvent)
+    assert_type(event["outcome"], Literal["ok", "bad_args", "tool_error", "crashed"])
+    startup = mcpulse.startup_event("s_0123456789ab", [args], client_name="c")
+    assert_type(startup["tools"][0]["schema_bytes"], int)
+    with mcpulse.EventBuffer(post, capacity=10, interval=1) as buffer:
+        assert_type(buffer.add(event) and buffer.add(startup), bool)
+        assert_type(buffer.flush(timeout=0.5), bool)
+        assert_type(buffer.stats.dropped, int)
+    assert_type(session.buffer(post), mcpulse.EventBuffer)
+
+
+def wrong_uses_of_mcpulse(args: dict[str, Any]) -> None:
+    mcpulse.args_hash()  # type: ignore[call-arg]
+    mcpulse.utf16_length(5)  # type: ignore[arg-type]
+    mcpulse.call_event("s_0123456789ab", "t", outcome="fine")  # type: ignore[arg-type]
+    mcpulse.call_event("s_0123456789ab", "t", arguments=args)  # type: ignore[call-arg]
+    mcpulse.EventBuffer("https://api.example.com")  # type: ignore[arg-type]
+    mcpulse.EventBuffer(print).add(args)  # type: ignore[arg-type]
+    mcpulse.EventBuffer(print).stats.sent = 1  # type: ignore[misc]
