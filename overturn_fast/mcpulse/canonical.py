@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from overturn_fast._arguments import DEFAULT_MAX_DEPTH, checked_depth
+from overturn_fast._arguments import DEFAULT_MAX_DEPTH
 from overturn_fast._backend import engine
-from overturn_fast._errors import CanonicalizationError, UnsupportedTypeError
+from overturn_fast._errors import CanonicalizationError
 
 __all__ = ["CanonicalizeError", "canonicalize"]
 
@@ -37,10 +37,4 @@ def canonicalize(value: Any, *, max_depth: int = DEFAULT_MAX_DEPTH) -> str:
     >>> canonicalize({"query": "café", "limit": 25.0, "after": None})
     '{"after":null,"limit":25,"query":"café"}'
     """
-    depth = checked_depth(max_depth)
-    try:
-        return engine.canonical_with("mcpulse", value, None, depth)
-    except (CanonicalizationError, MemoryError):
-        raise
-    except Exception as error:
-        raise UnsupportedTypeError("$: reading the value failed") from error
+    return engine.canonical_with("mcpulse", value, None, max_depth)
