@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from overturn_fast import mcpulse
+from overturn_fast import CanonicalizationError, fingerprint_text, mcpulse
+from overturn_fast._profiles import JCS, MCPULSE, Profile
 from overturn_fast.cli.cases import CONTRACTS, DIGESTS, has_a_name_twice, read_cases
 from overturn_fast.cli.group import cli
 
@@ -126,6 +127,41 @@ def test_both_engines_compute_what_is_expected(engine: ModuleType, contract: str
             assert engine.canonical_with(profile, case.value) == case.expected["canonical"], case
         if contract == "mcpulse":
             assert engine.args_hash(case.value) == case.expected["args_hash"], case
+
+
+def spelled(contract: str) -> list[tuple[dict[str, Any], bytes]]:
+    """Every case and its input as JSON text, spelled as it is in the file."""
+    field = INPUT[contract]
+    found = []
+    for line in written(contract).decode().split("\n")[1:-2]:
+        case = json.loads(line.removesuffix(","))
+        if field in case:
+            _, _, rest = line.partition(f'"{field}":')
+            _, end = json.JSONDecoder().raw_decode(rest)
+            found.append((case, rest[:end].encode()))
+        else:
+            found.append((case, case[f"{field}_json"].encode()))
+    assert len(found) == len(cases_of(contract))
+    return found
+
+
+@pytest.mark.parametrize("profile", [MCPULSE, JCS], ids=lambda profile: profile.name)
+def test_texts_are_read_as_the_oracles_read_them(text_engine: ModuleType, profile: Profile) -> None:
+    for case, text in spelled(profile.name):
+        if case.get("error"):
+            with pytest.raises(CanonicalizationError):
+                text_engine.canonical_text(text, profile, 10_000)
+        else:
+            canonical = text_engine.canonical_text(text, profile, 10_000)
+            assert bytes(canonical).decode() == case["canonical"], case
+
+
+def test_the_texts_of_calls_are_read_as_the_oracles_read_them() -> None:
+    for case, text in spelled("overturn"):
+        options = case.get("options", {})
+        selection = (options.get("matchOn"), options.get("ignoreArgs"))
+        digest = fingerprint_text("tool_call", case["tool"], text, *selection)
+        assert digest == case["fingerprint"], case
 
 
 def test_digests_are_those_of_the_canonical_texts() -> None:

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import click
 
 import overturn_fast
-from overturn_fast import CanonicalizationError, mcpulse
-from overturn_fast._backend import engine
+from overturn_fast import CanonicalizationError, jcs, mcpulse
 from overturn_fast.cli.cases import (
     CONTRACTS,
     DIGESTS,
@@ -148,5 +147,5 @@ def _computed(case: Case) -> dict[str, str]:
         canonical = mcpulse.canonicalize(case.value)
         return {"canonical": canonical, DIGESTS["mcpulse"]: mcpulse.args_hash(case.value)}
     # Every number of JSON text is a double in RFC 8785.
-    canonical = engine.canonical_with("jcs-double", case.value)
-    return {"canonical": canonical, DIGESTS["jcs"]: hashlib.sha256(canonical.encode()).hexdigest()}
+    encoded = jcs.dumps(case.value, integers="double")
+    return {"canonical": encoded.decode(), DIGESTS["jcs"]: hashlib.sha256(encoded).hexdigest()}

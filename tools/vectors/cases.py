@@ -574,7 +574,7 @@ STRUCTURES = {
         "Nothing that is empty is left out.",
     ),
     "white space in the input": (
-        ' { "a" : [ 1 , 2 ] ,\n\t"b" : { } } ',
+        ' { "a" : [ 1 , 2 ] ,\t"b" : { } } ',
         "No white space is written, not even after a colon or a comma.",
     ),
     "booleans": (

@@ -74,6 +74,7 @@ def main() -> None:
         head = json.dumps(
             {"$comment": ABOUT[contract] + GENERAL, "contract": contract, "version": 1}
         )
+        assert not any("\n" in line for line in lines)
         text = head[:-1] + ',"cases":[\n' + ",\n".join(lines) + "\n]}\n"
         json.loads(text)
         (folder / f"{contract}.json").write_text(text, encoding="utf-8")
