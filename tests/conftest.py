@@ -18,7 +18,7 @@ import pytest
 
 import overturn_fast
 from overturn_fast import _backend
-from overturn_fast._pure import fingerprints, jcs, text
+from overturn_fast._pure import fingerprints, text
 
 DATA = Path(__file__).parent / "data"
 
@@ -90,12 +90,6 @@ def text_engine(request: pytest.FixtureRequest) -> ModuleType:
 def text_engines() -> tuple[ModuleType, ModuleType]:
     """Both of them: native, pure."""
     return native_text(), text
-
-
-@pytest.fixture(scope="session", params=["native", "python"])
-def jcs_engine(request: pytest.FixtureRequest) -> ModuleType:
-    """The functions of RFC 8785 over Python objects of each of the two engines in turn."""
-    return native_engine() if request.param == "native" else jcs
 
 
 @pytest.fixture(scope="session")

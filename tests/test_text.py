@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import json
 import mmap
+import os
 import subprocess
 import sys
 import threading
@@ -718,6 +719,35 @@ def test_threads_share_nothing() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+SUBINTERPRETER = """if True:
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    import sys
+    run = getattr(interpreters, "exec", None) or interpreters.run_string
+    task = sys.argv[1]
+    exec(task)
+    assert run(interpreters.create(), task) is None
+    """
+
+READ_TEXT = """if True:
+    import overturn_fast as f
+    from overturn_fast import jcs
+    assert jcs.canonicalize('{"b":1.0,"a":2}') == b'{"a":2,"b":1}'
+    assert f.fingerprint_text("k", "n", "[1]") == f.fingerprint("k", "n", [1])
+    """
+
+
+def test_interpreters_that_cannot_load_the_binding_read_text_all_the_same() -> None:
+    if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
+        pytest.skip("interpreters have locks of their own from CPython 3.12 on")
+    command = [sys.executable, "-c", SUBINTERPRETER, READ_TEXT]
+    environment = {**os.environ, "OVERTURN_FAST_BACKEND": "auto"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def timed(call: Callable[[], object]) -> float:

@@ -51,6 +51,16 @@ class Generator:
             return self.word() + rng.choice(["", " and more", "é" * 3, "z" * rng.randrange(60)])
         return rng.choice(NUMBERS) if kind < 0.85 else rng.choice([None, True, False])
 
+    def large_value(self, depth: int) -> Any:
+        """Objects deep in others, with strings so long that few are put in order at once."""
+        rng = self.random
+        if depth and rng.random() < 0.55:
+            names = (self.word() + rng.choice(["", "1"]) for _ in range(rng.randrange(6)))
+            return {name: self.large_value(depth - 1) for name in names}
+        if depth and rng.random() < 0.3:
+            return [self.large_value(depth - 1) for _ in range(rng.randrange(4))]
+        return "x" * rng.choice([0, 5, 1500, 5000]) if rng.random() < 0.5 else self.value(0)
+
     def text(self, value: Any) -> bytes:
         rng = self.random
         layout: dict[str, Any] = {
