@@ -7,6 +7,7 @@ kept for further calls, because making one costs more than a short text does.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ __all__ = ["call_digest", "canonical_text", "members", "text_digest"]
 _ON_HEAP, _FAILED = -1, -2  # OVT_OUTPUT_ON_HEAP, OVT_OUTPUT_FAILED
 _END_OF_NAME: Final = b"\xff"  # a byte that UTF-8 never has
 _NO_NAME: Final = b"\xfe" + _END_OF_NAME  # a name that no text can have
+
+_IS_CPYTHON: Final = sys.implementation.name == "cpython"
 
 _unpack: Final[Callable[[Any, int], bytes]] = ffi.unpack  # type: ignore[assignment]
 
@@ -40,10 +43,7 @@ def canonical_text(text: bytes | memoryview, profile: Profile, max_depth: int) -
             return _unpack(storage, length)
         if length == _FAILED:
             raise _failure(output, text, max_depth)
-        try:
-            return _unpack(output.data, output.length)
-        finally:
-            lib.ovt_text_release(output)
+        return _taken_bytes(output)
     finally:
         _outputs.append(taken)
 
@@ -104,10 +104,7 @@ def members(text: bytes | memoryview, max_depth: int) -> list[Member]:
             raise _failure(output, text, max_depth)
         if length >= 0:
             return []
-        try:
-            spans = _unpack(output.data, output.length)
-        finally:
-            lib.ovt_text_release(output)
+        spans = _taken_bytes(output)
     finally:
         _outputs.append(taken)
     return [Member._make(offsets) for offsets in struct.iter_unpack("4N", spans)]
@@ -117,8 +114,25 @@ def _taken_output() -> tuple[Any, Any]:
     try:
         return _outputs.pop()
     except IndexError:
-        output = ffi.new("ovt_text_output *")
+        output = ffi.gc(ffi.new("ovt_text_output *"), lib.ovt_text_close)
         return output, ffi.addressof(output, "storage", 0)
+
+
+def _taken_bytes(output: Any) -> bytes:
+    """A result on the heap, which is then no longer held there."""
+    if not _IS_CPYTHON:
+        try:
+            return _unpack(output.data, output.length)
+        finally:
+            lib.ovt_text_release(output)
+    try:
+        result = bytes(output.length)
+    except MemoryError:
+        lib.ovt_text_release(output)
+        raise
+    # Nobody else has seen this object: its bytes are filled in here, without the GIL.
+    lib.ovt_text_take(output, ffi.from_buffer(result))
+    return result
 
 
 def _joined_names(selection: Selection) -> bytes:

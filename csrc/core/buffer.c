@@ -9,6 +9,7 @@ void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha
         .data = storage,
         .caller_data = storage,
         .hash = hash,
+        .spare = NULL,
         .pins = 0,
     };
     if (hash != NULL) {
@@ -16,9 +17,51 @@ void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha
     }
 }
 
+/* ---- spare blocks ---------------------------------------------------------------------------- */
+
+/* Takes a block of at least *capacity bytes and sets *capacity to what it has; NULL if there is
+ * none. Smaller ones on the way are freed: what is written now is likely to be written again. */
+static void *take_spare(ovt_spare *spare, size_t *capacity) {
+    for (int i = 0; spare != NULL && i < OVT_SPARE_BLOCKS; i++) {
+        void *block = __atomic_exchange_n(&spare->blocks[i], NULL, __ATOMIC_ACQUIRE);
+        size_t found = 0;
+        if (block != NULL) {
+            memcpy(&found, block, sizeof found);
+        }
+        if (found >= *capacity) {
+            *capacity = found;
+            return block;
+        }
+        free(block);
+    }
+    return NULL;
+}
+
+void ovt_spare_give(ovt_spare *spare, void *block, size_t capacity) {
+    if (spare != NULL && capacity >= sizeof capacity && capacity <= OVT_SPARE_LIMIT) {
+        memcpy(block, &capacity, sizeof capacity);
+        for (int i = 0; i < OVT_SPARE_BLOCKS; i++) {
+            void *none = NULL;
+            if (__atomic_compare_exchange_n(&spare->blocks[i], &none, block, false,
+                                            __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+                return;
+            }
+        }
+    }
+    free(block);
+}
+
+void ovt_spare_release(ovt_spare *spare) {
+    for (int i = 0; i < OVT_SPARE_BLOCKS; i++) {
+        free(__atomic_exchange_n(&spare->blocks[i], NULL, __ATOMIC_ACQUIRE));
+    }
+}
+
+/* ---- the buffer ------------------------------------------------------------------------------ */
+
 void ovt_buffer_release(ovt_buffer *buffer) {
     if (buffer->data != buffer->caller_data) {
-        free(buffer->data);
+        ovt_spare_give(buffer->spare, buffer->data, (size_t)(buffer->limit - buffer->data));
     }
 }
 
@@ -42,7 +85,10 @@ OVT_NEVER_INLINE bool ovt_buffer_grow(ovt_buffer *buffer, size_t count) {
     }
     char *data;
     if (buffer->data == buffer->caller_data) {
-        data = malloc(wanted);
+        data = take_spare(buffer->spare, &wanted);
+        if (data == NULL) {
+            data = malloc(wanted);
+        }
         if (data != NULL) {
             memcpy(data, buffer->data, length);
         }

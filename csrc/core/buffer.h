@@ -1,7 +1,8 @@
 /* Growable output: make room once, then write unchecked.
  *
  * A buffer starts on storage of its caller (usually on the stack) and moves to the heap when it
- * outgrows it. With a hash attached it hands what it holds to the hash instead of growing, so a
+ * outgrows it. Blocks of the heap can be kept from one buffer to the next: pages that the
+ * system takes back and gives again would cost more than what is written on them. With a hash attached it hands what it holds to the hash instead of growing, so a
  * text of any length is hashed in constant memory; `pins` holds the bytes in place while someone
  * still has to read them. Making room costs a comparison. */
 #ifndef OVT_BUFFER_H
@@ -12,19 +13,37 @@
 #include "compiler.h"
 #include "sha256.h"
 
+enum {
+    OVT_SPARE_BLOCKS = 2,      /* a text may be written twice, in the order read and in its own */
+    OVT_SPARE_LIMIT = 8 << 20, /* bytes of a block that is kept, at most */
+};
+
+/* A few free blocks of the heap, safe to share between threads. All zero: none. */
+typedef struct {
+    void *blocks[OVT_SPARE_BLOCKS]; /* each has its capacity in its first bytes */
+} ovt_spare;
+
+/* Keeps a block that malloc gave, or frees it. `spare` may be NULL. */
+void ovt_spare_give(ovt_spare *spare, void *block, size_t capacity);
+
+/* Frees what is kept. */
+void ovt_spare_release(ovt_spare *spare);
+
 typedef struct {
     char *end;         /* where the next byte goes */
     char *limit;       /* one past the last byte there is room for */
     char *data;        /* the first byte */
     char *caller_data; /* the storage it started on, never freed here */
     ovt_sha256 *hash;  /* NULL: the buffer keeps everything */
+    ovt_spare *spare;  /* where a block may come from and go to, or NULL */
     size_t pins;       /* while not 0, nothing is handed to the hash */
 } ovt_buffer;
 
-/* An empty buffer on `capacity` bytes at `storage`. `hash`, if any, is initialised. */
+/* An empty buffer on `capacity` bytes at `storage`. `hash`, if any, is initialised. `spare` may be
+ * set afterwards. */
 void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha256 *hash);
 
-/* Frees what the buffer holds; it may not be used afterwards. */
+/* Frees or spares what the buffer holds; it may not be used afterwards. */
 void ovt_buffer_release(ovt_buffer *buffer);
 
 /* Makes room for `count` bytes the slow way. False when memory runs out. */

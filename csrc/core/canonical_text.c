@@ -775,6 +775,7 @@ static void take_over(ovt_buffer *out, ovt_buffer *text) {
 static ovt_status arrange_output(canonicalizer *c, ovt_buffer *out) {
     ovt_buffer arranged;
     ovt_buffer_init(&arranged, c->inline_text, 0, NULL);
+    arranged.spare = out->spare;
     ovt_status status = OVT_NO_MEMORY;
     if (ovt_buffer_reserve(&arranged, ovt_buffer_length(out) + SLACK)) {
         status = ovt_write_arranged(&arranged, &c->arrangement, out->data, ovt_buffer_length(out),

@@ -195,6 +195,39 @@ OVT_ALWAYS_INLINE uint64_t lower_eight(sixteen_digits digits) {
 
 #endif
 
+/* ---- short decimals --------------------------------------------------------------------------- */
+
+#define SHORT_POINT_MIN 30 /* below 2^23, so that eight decimals make 15 digits */
+#define SHORT_POINT_MAX 63 /* from 2^-11 on */
+
+/* Prices, coordinates and rates: significand * 2^-point as a decimal of at most seven digits before
+ * the point and eight after it. Returns its length, or 0 if it is none.
+ *
+ * One product gives the value in units of 10^-8 as high + low / 2^64, exactly. The nearest integer
+ * stands for at most 15 digits. It reads back as this double if it lies within half the spacing of
+ * doubles, which is 10^8 * 2^-point / 2 in these units; and since no two decimals of up to 15 digits
+ * read as one double, it is then the only one, and its digits without the last zeros the shortest.
+ * Below a power of two doubles lie half as far apart. Takes points of SHORT_POINT_MIN to
+ * SHORT_POINT_MAX, and no integer. */
+OVT_ALWAYS_INLINE size_t write_short_decimal(char *out, uint64_t significand, unsigned int point) {
+    const uint64_t unit = TEN_TO_8 << (64 - point);
+    const ovt_u128 product = ovt_multiply(significand, unit);
+    const uint64_t half_spacing = unit >> (1 + (significand == HIDDEN_BIT));
+    if (product.low + half_spacing - 1 >= 2 * half_spacing - 1)
+        return 0;
+    const uint64_t decimal = product.high + (product.low >> 63);
+    const uint64_t whole = decimal / TEN_TO_8;
+    const sixteen_digits digits = make_sixteen_digits(whole, decimal - whole * TEN_TO_8);
+    /* The last digit before the point is kept even if it is 0. */
+    const unsigned int zeros = (unsigned int)ovt_trailing_zeros(digits.nonzero | 1 << 7);
+    const unsigned int last = 31 - (unsigned int)__builtin_clz(digits.nonzero);
+    const size_t whole_digits = 8 - zeros;
+    ovt_store_le64(out, upper_eight(digits) >> (8 * zeros));
+    out[whole_digits] = '.';
+    ovt_store_le64(out + whole_digits + 1, lower_eight(digits));
+    return whole_digits + 1 + (last - 7);
+}
+
 /* ---- shortest digits ------------------------------------------------------------------------- */
 
 /* (10 * tens + last) * 10^exponent. The last digit is kept apart because it is known later and
@@ -434,6 +467,11 @@ size_t ovt_write_double(char *out, double value) {
     const unsigned int point = (unsigned int)(EXPONENT_BIAS - biased); /* bits after the point */
     if (point <= FRACTION_BITS && (significand & ((UINT64_C(1) << point) - 1)) == 0)
         return negative + write_integer(out, significand >> point);
+    if (point - SHORT_POINT_MIN <= SHORT_POINT_MAX - SHORT_POINT_MIN) {
+        const size_t length = write_short_decimal(out, significand, point);
+        if (OVT_LIKELY(length != 0))
+            return negative + length;
+    }
     decimal number;
     if (OVT_UNLIKELY(fraction == 0 || biased == 0 ||
                      !shortest(significand, biased - EXPONENT_BIAS, &number)))

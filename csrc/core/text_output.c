@@ -1,11 +1,18 @@
 #include "text_output.h"
 
-#include <stdlib.h>
-
 #include "text_digest.h"
 
 void ovt_text_release(ovt_text_output *output) {
-    free((void *)(uintptr_t)output->data);
+    ovt_spare_give(&output->spare, (void *)(uintptr_t)output->data, output->capacity);
+}
+
+void ovt_text_take(ovt_text_output *output, char *to) {
+    memcpy(to, output->data, output->length);
+    ovt_text_release(output);
+}
+
+void ovt_text_close(ovt_text_output *output) {
+    ovt_spare_release(&output->spare);
 }
 
 static int failed(ovt_text_output *output, ovt_status status, const ovt_text_error *error) {
@@ -15,9 +22,10 @@ static int failed(ovt_text_output *output, ovt_status status, const ovt_text_err
     return OVT_OUTPUT_FAILED;
 }
 
-static int on_heap(ovt_text_output *output, const void *data, size_t length) {
+static int on_heap(ovt_text_output *output, const void *data, size_t length, size_t capacity) {
     output->data = data;
     output->length = length;
+    output->capacity = capacity;
     return OVT_OUTPUT_ON_HEAP;
 }
 
@@ -27,13 +35,16 @@ int ovt_text_canonical(ovt_text_output *output, int profile, const char *text, s
     ovt_buffer out;
     ovt_text_error error;
     ovt_buffer_init(&out, output->storage, sizeof output->storage, NULL);
+    out.spare = &output->spare;
     const ovt_status status = ovt_canonical_text(&out, text, length, &options, &error);
     if (status != OVT_OK) {
         ovt_buffer_release(&out);
         return failed(output, status, &error);
     }
     const size_t size = ovt_buffer_length(&out);
-    return out.data == output->storage ? (int)size : on_heap(output, out.data, size);
+    return out.data == output->storage
+               ? (int)size
+               : on_heap(output, out.data, size, (size_t)(out.limit - out.data));
 }
 
 int ovt_text_digest(ovt_text_output *output, int profile, const char *prefix, size_t prefix_length,
@@ -78,5 +89,5 @@ int ovt_text_members(ovt_text_output *output, const char *text, size_t length, s
         return failed(output, status, &error);
     }
     const size_t size = members.count * sizeof *members.spans;
-    return size == 0 ? 0 : on_heap(output, members.spans, size);
+    return size == 0 ? 0 : on_heap(output, members.spans, size, size);
 }

@@ -7,8 +7,8 @@
 
 enum { OVT_OUTPUT_STORAGE = 64 * 1024 };
 
-/* Room for what a call answers. It need not be initialised, and may be used for further calls; a
- * result on the heap is released first. */
+/* Room for what a call answers. All zero at first; it may be used for further calls, and a result on
+ * the heap is released first. */
 typedef struct {
     int status;       /* an ovt_status */
     int reason;       /* an ovt_text_reason if that is OVT_TEXT, an ovt_call_reason for OVT_CALL */
@@ -17,14 +17,22 @@ typedef struct {
     size_t item;      /* likewise */
     const char *data; /* a result on the heap */
     size_t length;    /* of it, in bytes */
+    size_t capacity;  /* of its block */
+    ovt_spare spare;
     char storage[OVT_OUTPUT_STORAGE];
 } ovt_text_output;
 
 /* What the functions below return when that is not the length of a result in `storage`. */
 enum { OVT_OUTPUT_ON_HEAP = -1, OVT_OUTPUT_FAILED = -2 };
 
-/* Frees a result on the heap. */
+/* Frees a result on the heap, or keeps its block for the next one. */
 void ovt_text_release(ovt_text_output *output);
+
+/* The same, once its bytes have been copied to `to`. */
+void ovt_text_take(ovt_text_output *output, char *to);
+
+/* Frees everything that an output without a result still holds. */
+void ovt_text_close(ovt_text_output *output);
 
 /* The canonical form under the profile of that index. */
 int ovt_text_canonical(ovt_text_output *output, int profile, const char *text, size_t length,

@@ -54,7 +54,8 @@ typedef struct {
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
     Py_ssize_t default_max_depth;
-    int running_conversions; /* see ovt_python_side */
+    int running_conversions; /* these two: see ovt_python_side */
+    ovt_spare spare;
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
@@ -123,6 +124,7 @@ static int clear_state(PyObject *module) {
 
 static void free_state(void *module) {
     clear_state(module);
+    ovt_spare_release(&state_of(module)->spare);
 }
 
 /* ---- arguments ----------------------------------------------------------------------------------
@@ -354,6 +356,7 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
     ovt_sha256 hash;
     ovt_buffer out;
     ovt_buffer_init(&out, storage, capacity, job->digits != 0 ? &hash : NULL);
+    out.spare = job->options->python->spare;
     PyObject *result = NULL;
     if (!ovt_buffer_append(&out, job->prefix, job->prefix_size)) {
         PyErr_NoMemory();
@@ -999,6 +1002,7 @@ static int execute_module(PyObject *module) {
     }
     module_state *state = state_of(module);
     state->python.running_conversions = &state->running_conversions;
+    state->python.spare = &state->spare;
     for (int i = 0; i < NAME_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(argument_names[i]);
         if (state->names[i] == NULL) {

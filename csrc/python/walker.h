@@ -31,6 +31,7 @@ typedef struct {
      * inside another, and keeps off the C stack what it can, so that a hook which calls itself
      * runs into Python's limit and not into the stack's. */
     int *running_conversions;
+    ovt_spare *spare; /* for texts that outgrow the C stack */
 } ovt_python_side;
 
 /* Whether a walk that starts now may be inside another. */
