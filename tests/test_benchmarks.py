@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -289,6 +290,16 @@ def test_the_command_runs_as_a_module(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert list(json.loads(output.read_text(encoding="utf-8"))["results"]) == ["warm"]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_benchmark_of_numbers_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import numbers
+
+    assert numbers.main(["--quick"]) == 0
+    shown = capsys.readouterr().out
+    for name in numbers.KINDS:
+        assert shown.count(f"{name} ") >= 3
 
 
 def test_the_benchmark_of_text_names_every_workload(capsys: pytest.CaptureFixture[str]) -> None:

@@ -254,6 +254,50 @@ def test_the_core_writes_random_and_everyday_doubles_as_its_twin_does(check: Che
     assert check.write(values) == [numbers.ecmascript(value) for value in values]
 
 
+def short_decimals(count: int, seed: int) -> list[float]:
+    """Decimals of up to nine digits on either side of the point, the values next to them, and the
+    ends of what the writer's path for short ones takes, doubles beside powers of two among them."""
+    source = random.Random(seed)
+    values = [source.randrange(10 ** source.randint(1, 17)) / 10**8 for _ in range(count)]
+    values += [2.0**power for power in range(-14, 26)]
+    values += [power - 10.0**-places for power in (2.0**23, 1e7, 2.0**24) for places in range(10)]
+    near = (bits_of(value) + step for value in values for step in (-2, -1, 0, 1, 2))
+    return [double_of(bits) for bits in near if 0 <= bits < INFINITY_BITS]
+
+
+def test_the_core_writes_short_decimals_and_their_neighbours_as_repr_does(
+    check: CheckProgram,
+) -> None:
+    values = short_decimals(4_000, seed=15)
+    written = check.write(values)
+    assert [float(text) for text in written] == values
+    assert [len(digits_of(text)) for text in written] == [
+        len(digits_of(repr(value))) for value in values
+    ]
+    assert written == [numbers.ecmascript(value) for value in values]
+
+
+def digits_of(text: str) -> str:
+    """The significant digits of a number's text."""
+    mantissa = text.lower().partition("e")[0].removesuffix(".0")
+    return mantissa.replace(".", "").strip("0")
+
+
+def test_the_core_reads_short_decimals_of_every_length_as_float_does(check: CheckProgram) -> None:
+    source = random.Random(16)
+    texts = [
+        f"{sign}{source.randrange(10**whole) if source.random() < 0.9 else 0}."
+        f"{source.randrange(10**places):0{places}}{exponent}"
+        for whole in range(1, 10)
+        for places in range(1, 11)
+        for sign in ("", "-")
+        for exponent in ("", "", "", "e5", "E-7")
+        for _ in range(8)
+    ]
+    texts += [f"{zero}.{'0' * places}" for zero in ("0", "-0") for places in range(1, 12)]
+    assert check.read_bits(texts) == [bits_of(float(text)) for text in texts]
+
+
 @pytest.fixture(scope="module")
 def boundaries() -> tuple[list[float], list[str]]:
     """The tightest doubles of every exponent, and what the exact oracle wants for them."""

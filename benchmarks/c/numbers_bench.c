@@ -41,9 +41,13 @@ static double random_bits(uint64_t random) {
 
 /* Any magnitude, cut to between 1 and 17 digits: what the well-known benchmarks of printing use. */
 static double few_digits(uint64_t random) {
-    char text[32];
-    snprintf(text, sizeof text, "%.*e", (int)(random % 17), random_bits(next_random()));
-    return strtod(text, NULL);
+    double value;
+    do { /* the largest ones may be rounded up to infinity */
+        char text[32];
+        snprintf(text, sizeof text, "%.*e", (int)(random % 17), random_bits(next_random()));
+        value = strtod(text, NULL);
+    } while (!isfinite(value));
+    return value;
 }
 
 static double price(uint64_t random) {

@@ -21,6 +21,7 @@
 #define SMALLEST_EXPONENT (-1074) /* of the last bit of a subnormal double */
 
 #define ASCII_ZEROS UINT64_C(0x3030303030303030)
+#define TEN_TO_8 UINT64_C(100000000)
 
 /* 10^19 < 2^64: this many digits always fit. */
 #define SIGNIFICAND_DIGITS 19
@@ -33,6 +34,12 @@
 /* Exponents are clamped here while they are read; far past any length of text. */
 #define EXPONENT_LIMIT UINT64_C(1000000000000000000)
 #define EXPONENT_DIGITS 18
+
+/* Hides from the compiler what `value` is made of. */
+OVT_ALWAYS_INLINE uint64_t opaque(uint64_t value) {
+    __asm__("" : "+r"(value));
+    return value;
+}
 
 /* ---- digits ---------------------------------------------------------------------------------- */
 
@@ -150,6 +157,33 @@ OVT_ALWAYS_INLINE rounding round_product(uint64_t significand, int64_t exponent)
     if (OVT_UNLIKELY(bits >= INFINITY_BITS))
         return (rounding){INFINITY_BITS, false};
     return (rounding){bits, undecided};
+}
+
+/* ---- short decimals -------------------------------------------------------------------------- */
+
+#define SHORT_WHOLE_DIGITS 7
+#define SHORT_DECIMALS 8
+#define SHORT_WINDOW 16
+
+/* Reads an unsigned decimal of one to seven digits, a point and one to eight digits, such as a
+ * price or a coordinate, that ends within SHORT_WINDOW bytes. Returns its length and sets *number
+ * to it in units of 10^-SHORT_DECIMALS: one power of ten, known beforehand. 0 for any other
+ * literal. */
+OVT_ALWAYS_INLINE unsigned int scan_short_decimal(const char *at, uint64_t *number) {
+    const uint32_t others = non_digits(at) | UINT32_C(1) << SHORT_WINDOW;
+    const unsigned int whole = (unsigned int)ovt_trailing_zeros(others);
+    if (whole - 1 >= SHORT_WHOLE_DIGITS || at[whole] != '.' || (*at == '0' && whole != 1))
+        return 0;
+    const unsigned int count = (unsigned int)ovt_trailing_zeros(others >> (whole + 1));
+    const unsigned int length = whole + 1 + count;
+    if (count - 1 >= SHORT_DECIMALS || length >= SHORT_WINDOW || (at[length] | 0x20) == 'e')
+        return 0;
+    /* The digits from the point on, with zeros after them. */
+    const uint64_t decimals = (ovt_load_le64(at + whole + 1) ^ ASCII_ZEROS)
+                                  << (8 * (SHORT_DECIMALS - count)) >>
+                              (8 * (SHORT_DECIMALS - count));
+    *number = opaque(first_digits(at, whole) * TEN_TO_8 + merge_eight(decimals));
+    return length;
 }
 
 /* ---- the exact path -------------------------------------------------------------------------- */
@@ -484,15 +518,37 @@ static OVT_NEVER_INLINE void read_any(const char *text, const char *end, ovt_num
         *out = (ovt_number){.error_at = (size_t)(missing - text)};
 }
 
+/* Any text that a window of bytes can be read of. */
+static OVT_NEVER_INLINE void read_windowed(const char *text, const char *end, ovt_number *out) {
+    const bool negative = *text == '-';
+    literal number = {.is_integer = true};
+    const char *at = scan_window(text + negative, &number);
+    if (OVT_LIKELY(at != NULL))
+        fill(out, (size_t)(at - text), negative, number);
+    else
+        read_any(text, end, out);
+}
+
 void ovt_read_number(const char *text, const char *end, ovt_number *out) {
-    if (OVT_LIKELY(end - text > WINDOW_READ)) {
-        const bool negative = *text == '-';
-        literal number = {.is_integer = true};
-        const char *at = scan_window(text + negative, &number);
-        if (OVT_LIKELY(at != NULL)) {
-            fill(out, (size_t)(at - text), negative, number);
-            return;
-        }
+    if (OVT_UNLIKELY(end - text <= WINDOW_READ)) {
+        read_any(text, end, out);
+        return;
     }
-    read_any(text, end, out);
+    const bool negative = *text == '-';
+    uint64_t decimal;
+    const unsigned int length = scan_short_decimal(text + negative, &decimal);
+    if (length == 0) {
+        read_windowed(text, end, out);
+        return;
+    }
+    rounding rounded = {0, false};
+    if (OVT_LIKELY(decimal != 0))
+        rounded = round_product(decimal, -SHORT_DECIMALS);
+    if (OVT_UNLIKELY(rounded.undecided)) { /* a call: the next literal need not wait for this */
+        read_any(text, end, out);
+        return;
+    }
+    *out = (ovt_number){.length = length + negative,
+                        .negative = negative,
+                        .value = double_of(rounded.bits | (uint64_t)negative << 63)};
 }

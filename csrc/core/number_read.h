@@ -11,14 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The length stands beside the value so that it is stored alone: in loops the next literal waits for
+ * it. */
 typedef struct {
     size_t length;      /* bytes of the literal; 0 if there is no number */
+    double value;       /* signed; +-infinity past the range, +-0 below it */
     size_t error_at;    /* if length is 0: offset of the first byte that does not fit */
+    uint64_t magnitude; /* if fits_u64 */
     bool is_integer;    /* neither fraction nor exponent */
     bool negative;      /* starts with a minus sign, "-0" too */
     bool fits_u64;      /* is_integer, and the magnitude is below 2^64 */
-    uint64_t magnitude; /* if fits_u64 */
-    double value;       /* signed; +-infinity past the range, +-0 below it */
 } ovt_number;
 
 /* Reads the JSON number that starts at text: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?

@@ -6,6 +6,7 @@
  * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
 #include "docstrings.h"
 #include "json_size.h"
+#include "number_write.h"
 #include "overturn.h"
 #include "utf16_length.h"
 #include "walker.h"
@@ -329,6 +330,8 @@ static bool select_from(const module_state *state, PyObject *args, PyObject *mat
 enum {
     STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */
     NESTED_BUFFER = 64,   /* the same for a call that may be inside another */
+    MANY_NUMBERS = 1000,  /* in a list that is written in place */
+    NUMBER_IN_LIST = 25,  /* bytes: the longest double has 24, and there is a comma */
 };
 
 /* The first `size` hexadecimal digits of a digest. */
@@ -352,7 +355,53 @@ typedef struct {
     const ovt_walk_options *options;
 } output_job;
 
+/* A new bytes object with room for the text of a value that looks like a long list of numbers, as
+ * of an embedding: written in place, it need not be copied. NULL for any other, or without memory
+ * for it. */
+static PyObject *room_for_numbers(PyObject *value) {
+#ifndef Py_GIL_DISABLED /* another thread could change the list meanwhile */
+    if (PyList_CheckExact(value)) {
+        const Py_ssize_t count = PyList_GET_SIZE(value);
+        if (count >= MANY_NUMBERS && count < PY_SSIZE_T_MAX / OVT_NUMBER_SIZE &&
+            PyFloat_CheckExact(PyList_GET_ITEM(value, 0))) {
+            PyObject *bytes =
+                PyBytes_FromStringAndSize(NULL, count * NUMBER_IN_LIST + OVT_NUMBER_SIZE * 2);
+            PyErr_Clear();
+            return bytes;
+        }
+    }
+#else
+    (void)value;
+#endif
+    return NULL;
+}
+
+/* The text of a job that wants bytes. */
+static PyObject *bytes_through(char *storage, size_t capacity, const output_job *job) {
+    PyObject *result = room_for_numbers(job->selected->args);
+    if (result != NULL) {
+        storage = PyBytes_AS_STRING(result);
+        capacity = (size_t)PyBytes_GET_SIZE(result);
+    }
+    ovt_buffer out;
+    ovt_buffer_init(&out, storage, capacity, NULL);
+    out.spare = job->options->python->spare;
+    if (ovt_walk(&out, job->selected->args, &job->selected->selection, job->options) < 0) {
+        Py_CLEAR(result);
+    } else if (result != NULL && out.data == storage) {
+        _PyBytes_Resize(&result, (Py_ssize_t)ovt_buffer_length(&out));
+    } else {
+        Py_XSETREF(result,
+                   PyBytes_FromStringAndSize(out.data, (Py_ssize_t)ovt_buffer_length(&out)));
+    }
+    ovt_buffer_release(&out);
+    return result;
+}
+
 static PyObject *output_through(char *storage, size_t capacity, const output_job *job) {
+    if (job->as_bytes) {
+        return bytes_through(storage, capacity, job);
+    }
     ovt_sha256 hash;
     ovt_buffer out;
     ovt_buffer_init(&out, storage, capacity, job->digits != 0 ? &hash : NULL);
@@ -366,8 +415,6 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
         ovt_buffer_finish_hash(&out, digest);
         result = hex_of(digest, job->digits);
-    } else if (job->as_bytes) {
-        result = PyBytes_FromStringAndSize(out.data, (Py_ssize_t)ovt_buffer_length(&out));
     } else {
         result = PyUnicode_DecodeUTF8(out.data, (Py_ssize_t)ovt_buffer_length(&out), NULL);
     }

@@ -7,6 +7,7 @@
 #include "int_value.h"
 #include "key_layout.h"
 #include "key_order.h"
+#include "number_put.h"
 #include "number_write.h"
 #include "string_put.h"
 
@@ -1243,31 +1244,37 @@ static inline PyObject *next_item(walk *w, frame *top) {
  * anything else between them. Returns the new end; NULL when memory runs out. */
 static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, size_t count,
                                 char *end) {
-    const bool is_exact = w->profile->exact_integral_floats;
+    /* From here on an integral double may have digits of its own to write. */
+    const double plain_limit =
+        w->profile->exact_integral_floats ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
     size_t at = top->next;
     bool is_first = top->is_first;
     for (; at < count; at++) {
         PyObject *const item = items[at];
-        const bool is_int = Py_TYPE(item) == &PyLong_Type;
-        int64_t integer = 0;
-        if (is_int ? !ovt_small_int(item, &integer) || !is_safe_integer(integer)
-                   : Py_TYPE(item) != &PyFloat_Type || !isfinite(PyFloat_AS_DOUBLE(item))) {
-            break;
-        }
         end = make_room(w->out, end, SCALAR_ROOM);
         if (OVT_UNLIKELY(end == NULL)) {
             return NULL;
         }
         *end = ',';
-        end += !is_first;
-        is_first = false;
-        if (is_int) {
-            end += ovt_write_i64(end, integer);
-        } else if (is_exact) {
-            end += ovt_write_double_integral_exact(end, PyFloat_AS_DOUBLE(item));
+        char *const start = end + !is_first;
+        if (Py_TYPE(item) == &PyFloat_Type) {
+            const double number = PyFloat_AS_DOUBLE(item);
+            if (OVT_LIKELY(fabs(number) < plain_limit)) {
+                end = start + ovt_put_double(start, number);
+            } else if (isfinite(number)) {
+                end = start + ovt_write_double_integral_exact(start, number);
+            } else {
+                break;
+            }
         } else {
-            end += ovt_write_double(end, PyFloat_AS_DOUBLE(item));
+            int64_t integer;
+            if (Py_TYPE(item) != &PyLong_Type || !ovt_small_int(item, &integer) ||
+                !is_safe_integer(integer)) {
+                break;
+            }
+            end = start + ovt_write_i64(start, integer);
         }
+        is_first = false;
     }
     top->next = at;
     top->is_first = is_first;
