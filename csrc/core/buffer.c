@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+enum {
+    /* Bytes between one call of the hash and the next: the last block stays back, since the
+     * processor could not read it before the writes to it have left their queue. */
+    HASH_STEP = 2 * OVT_SHA256_BLOCK_SIZE,
+};
+
 void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha256 *hash) {
     *buffer = (ovt_buffer){
         .end = storage,
@@ -9,6 +15,8 @@ void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha
         .data = storage,
         .caller_data = storage,
         .hash = hash,
+        .hashed = storage,
+        .hash_due = hash != NULL ? storage + HASH_STEP : (char *)UINTPTR_MAX,
         .spare = NULL,
         .pins = 0,
     };
@@ -57,6 +65,35 @@ void ovt_spare_release(ovt_spare *spare) {
     }
 }
 
+/* ---- the hash ---------------------------------------------------------------------------------
+ */
+
+void ovt_buffer_hash_ahead(ovt_buffer *buffer, char *end) {
+    if (buffer->pins != 0) {
+        return;
+    }
+    const size_t pending = (size_t)(end - buffer->hashed);
+    const size_t taken = (pending / OVT_SHA256_BLOCK_SIZE - 1) * OVT_SHA256_BLOCK_SIZE;
+    ovt_sha256_update(buffer->hash, buffer->hashed, taken);
+    buffer->hashed += taken;
+    buffer->hash_due = buffer->hashed + HASH_STEP;
+}
+
+/* Starts again at the first byte with what the hash has not taken, of which nothing is left out. */
+static void restart(ovt_buffer *buffer) {
+    const size_t rest = (size_t)(buffer->end - buffer->hashed);
+    memmove(buffer->data, buffer->hashed, rest);
+    buffer->end = buffer->data + rest;
+    buffer->hashed = buffer->data;
+    buffer->hash_due = buffer->data + HASH_STEP;
+}
+
+void ovt_buffer_flush(ovt_buffer *buffer) {
+    ovt_sha256_update(buffer->hash, buffer->hashed, (size_t)(buffer->end - buffer->hashed));
+    buffer->hashed = buffer->end;
+    restart(buffer);
+}
+
 /* ---- the buffer ------------------------------------------------------------------------------ */
 
 void ovt_buffer_release(ovt_buffer *buffer) {
@@ -67,13 +104,14 @@ void ovt_buffer_release(ovt_buffer *buffer) {
 
 OVT_NEVER_INLINE bool ovt_buffer_grow(ovt_buffer *buffer, size_t count) {
     if (buffer->hash != NULL && buffer->pins == 0) {
-        ovt_sha256_update(buffer->hash, buffer->data, ovt_buffer_length(buffer));
-        buffer->end = buffer->data;
+        ovt_buffer_offer(buffer, buffer->end);
+        restart(buffer);
         if ((size_t)(buffer->limit - buffer->end) >= count) {
             return true;
         }
     }
     const size_t length = ovt_buffer_length(buffer);
+    const size_t hashed = (size_t)(buffer->hashed - buffer->data);
     const size_t capacity = (size_t)(buffer->limit - buffer->data);
     if (count > SIZE_MAX / 4 || capacity > SIZE_MAX / 4) {
         return false;
@@ -101,10 +139,14 @@ OVT_NEVER_INLINE bool ovt_buffer_grow(ovt_buffer *buffer, size_t count) {
     buffer->data = data;
     buffer->end = data + length;
     buffer->limit = data + wanted;
+    if (buffer->hash != NULL) {
+        buffer->hashed = data + hashed;
+        buffer->hash_due = buffer->hashed + HASH_STEP;
+    }
     return true;
 }
 
 void ovt_buffer_finish_hash(ovt_buffer *buffer, uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
-    ovt_sha256_update(buffer->hash, buffer->data, ovt_buffer_length(buffer));
+    ovt_buffer_flush(buffer);
     ovt_sha256_finish(buffer->hash, digest);
 }

@@ -2,9 +2,10 @@
  *
  * A buffer starts on storage of its caller (usually on the stack) and moves to the heap when it
  * outgrows it. Blocks of the heap can be kept from one buffer to the next: pages that the
- * system takes back and gives again would cost more than what is written on them. With a hash attached it hands what it holds to the hash instead of growing, so a
- * text of any length is hashed in constant memory; `pins` holds the bytes in place while someone
- * still has to read them. Making room costs a comparison. */
+ * system takes back and gives again would cost more than what is written on them. With a hash
+ * attached it hands what it holds to the hash instead of growing, so a text of any length is hashed
+ * in constant memory; `pins` holds the bytes in place while someone still has to read them. Making
+ * room costs a comparison. */
 #ifndef OVT_BUFFER_H
 #define OVT_BUFFER_H
 
@@ -35,6 +36,8 @@ typedef struct {
     char *data;        /* the first byte */
     char *caller_data; /* the storage it started on, never freed here */
     ovt_sha256 *hash;  /* NULL: the buffer keeps everything */
+    char *hashed;      /* how far the text has been handed to the hash */
+    char *hash_due;    /* where `end` passes it, the hash may take more */
     ovt_spare *spare;  /* where a block may come from and go to, or NULL */
     size_t pins;       /* while not 0, nothing is handed to the hash */
 } ovt_buffer;
@@ -49,6 +52,13 @@ void ovt_buffer_release(ovt_buffer *buffer);
 /* Makes room for `count` bytes the slow way. False when memory runs out. */
 bool ovt_buffer_grow(ovt_buffer *buffer, size_t count);
 
+/* Hands whole blocks up to `end` to the hash, but for the last bytes, and sets when more are due.
+ */
+void ovt_buffer_hash_ahead(ovt_buffer *buffer, char *end);
+
+/* Hands everything to the hash. */
+void ovt_buffer_flush(ovt_buffer *buffer);
+
 /* Hands everything to the hash and finishes it. */
 void ovt_buffer_finish_hash(ovt_buffer *buffer, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
 
@@ -58,6 +68,15 @@ static inline bool ovt_buffer_reserve(ovt_buffer *buffer, size_t count) {
         return true;
     }
     return ovt_buffer_grow(buffer, count);
+}
+
+/* Lets the hash take what has been written up to `end`, if it is enough. Called every few dozen
+ * bytes, hashing costs little: the processor does it beside the writing, which waits for nothing.
+ */
+static inline void ovt_buffer_offer(ovt_buffer *buffer, char *end) {
+    if (end >= buffer->hash_due) {
+        ovt_buffer_hash_ahead(buffer, end);
+    }
 }
 
 static inline size_t ovt_buffer_length(const ovt_buffer *buffer) {

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length stands beside the value so that it is stored alone: in loops the next literal waits for
- * it. */
+/* The length stands beside the value so that it is stored alone: in loops the next literal waits
+ * for it. */
 typedef struct {
     size_t length;      /* bytes of the literal; 0 if there is no number */
     double value;       /* signed; +-infinity past the range, +-0 below it */

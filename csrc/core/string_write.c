@@ -2,7 +2,7 @@
 
 #include "string_put.h"
 
-enum { PIECE = 2048 }; /* code points written between two checks for room */
+enum { PIECE = 512 }; /* code points written between two checks for room */
 
 /* The letter after the backslash, for the bytes that have a short escape. */
 static const char short_escapes[0x60] = {
@@ -97,6 +97,7 @@ static ovt_status write_long_bytes(ovt_buffer *out, const uint8_t *bytes, size_t
             return OVT_NO_MEMORY;
         }
         out->end = ovt_put_bytes(out->end, bytes, piece, false);
+        ovt_buffer_offer(out, out->end);
         bytes += piece;
         count -= piece;
     }
@@ -250,6 +251,7 @@ static ovt_status write_quoted_units(ovt_buffer *out, const ovt_profile *profile
         if (status != OVT_OK) {
             return status;
         }
+        ovt_buffer_offer(out, out->end);
         if (index == text.length) {
             break;
         }

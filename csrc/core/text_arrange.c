@@ -47,9 +47,8 @@ void ovt_arrangement_release(ovt_arrangement *arrangement) {
 
 ovt_status ovt_append_span(ovt_buffer *out, const char *bytes, size_t count) {
     if (out->hash != NULL && out->pins == 0 && (size_t)(out->limit - out->end) < count) {
-        ovt_sha256_update(out->hash, out->data, ovt_buffer_length(out));
+        ovt_buffer_flush(out);
         ovt_sha256_update(out->hash, bytes, count);
-        out->end = out->data;
         return OVT_OK;
     }
     return ovt_buffer_append(out, bytes, count) ? OVT_OK : OVT_NO_MEMORY;

@@ -7,8 +7,8 @@
 
 enum { OVT_OUTPUT_STORAGE = 64 * 1024 };
 
-/* Room for what a call answers. All zero at first; it may be used for further calls, and a result on
- * the heap is released first. */
+/* Room for what a call answers. All zero at first; it may be used for further calls, and a result
+ * on the heap is released first. */
 typedef struct {
     int status;       /* an ovt_status */
     int reason;       /* an ovt_text_reason if that is OVT_TEXT, an ovt_call_reason for OVT_CALL */

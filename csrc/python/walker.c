@@ -1200,6 +1200,7 @@ static outcome walk_members(walk *w, frame *top) {
             if (OVT_UNLIKELY(write_value(w, kind, value, end, NULL) == FAILED)) {
                 return FAILED;
             }
+            ovt_buffer_offer(w->out, w->out->end);
         }
         drop_current(w);
         if (w->depth != depth) {
@@ -1274,6 +1275,7 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
             }
             end = start + ovt_write_i64(start, integer);
         }
+        ovt_buffer_offer(w->out, end);
         is_first = false;
     }
     top->next = at;
@@ -1328,6 +1330,7 @@ static outcome walk_items(walk *w, frame *top) {
             if (OVT_UNLIKELY(write_value(w, kind, value, end, NULL) == FAILED)) {
                 return FAILED;
             }
+            ovt_buffer_offer(w->out, w->out->end);
         }
         drop_current(w);
         if (w->depth != depth) {
