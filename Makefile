@@ -7,10 +7,13 @@ PYTHON ?= python3
 VENV ?= .venv
 # Further arguments for pytest: make test ARGS="-k numbers"
 ARGS ?=
+# How many processes share a test run; 0: the run is one process, as a debugger wants it.
+JOBS ?= 2
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST := $(BIN)/python -m pytest
+SPLIT := -n $(JOBS) --dist worksteal
+PYTEST := $(BIN)/python -m pytest $(SPLIT)
 
 # What the installed package is built from; anything else is read from the checkout as it is.
 BUILD_INPUTS := pyproject.toml setup.py overturn_fast/_version.py csrc/ffi_build.py \
@@ -86,12 +89,13 @@ sanitize: $(VENV)/.installed-test ## Run the suite under AddressSanitizer and UB
 		ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 \
 		UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZE)/site OVERTURN_FAST_BACKEND=native \
-		$(abspath $(BIN))/python -m pytest -m "not memory" -p no:cacheprovider --capture=sys $(ARGS)
+		$(abspath $(BIN))/python -m pytest $(SPLIT) -m "not memory" -p no:cacheprovider \
+		--capture=sys $(ARGS)
 
 wheel: $(VENV)/.installed-dev ## Build sdist and wheel, and run the suite on the wheel alone
 	@rm -rf dist
 	OVERTURN_FAST_REQUIRE_NATIVE=1 $(BIN)/python -m build --outdir dist .
-	$(BIN)/python tools/check_wheel.py dist
+	$(BIN)/python tools/check_wheel.py dist -- $(SPLIT)
 
 bench: $(VENV)/.installed-bench ## Measure against the other implementations; print one table
 	$(BIN)/python -m benchmarks

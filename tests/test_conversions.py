@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from parameter_ids import shown
 
 STRICT_PROFILES = ["jcs", "jcs-double", "mcpulse", "pleach"]
 UTC = datetime.timezone.utc
@@ -727,7 +728,7 @@ FUNCTIONS = [
 ]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: repr(function)[:30])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: shown(function)[:30])
 def test_functions_methods_and_classes_are_left_out_like_none(
     engine: ModuleType, error_of: Any, function: object
 ) -> None:

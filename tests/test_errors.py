@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from parameter_ids import shown
 
 import overturn_fast
 from overturn_fast import (
@@ -397,7 +398,7 @@ def test_max_depth_may_be_any_positive_int(engine: ModuleType, depth: int) -> No
         call(max_depth=Index())
 
 
-@pytest.mark.parametrize("encoder", ["str", 5, [], b""], ids=repr)
+@pytest.mark.parametrize("encoder", ["str", 5, [], b""], ids=shown)
 def test_an_encoder_must_be_callable(engine: ModuleType, error_of: Any, encoder: Any) -> None:
     for call in callers(engine):
         assert error_of(call, encoder=encoder) == (
@@ -406,7 +407,7 @@ def test_an_encoder_must_be_callable(engine: ModuleType, error_of: Any, encoder:
         )
 
 
-@pytest.mark.parametrize("value", [5, None, b"k", ["k"]], ids=repr)
+@pytest.mark.parametrize("value", [5, None, b"k", ["k"]], ids=shown)
 def test_kind_and_name_must_be_str(engine: ModuleType, error_of: Any, value: Any) -> None:
     kind = ("TypeError", f"kind must be a str, not {type(value).__name__}")
     name = ("TypeError", f"name must be a str, not {type(value).__name__}")

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from parameter_ids import shown
 
 import overturn_fast
 
@@ -89,7 +90,7 @@ def test_the_selections_of_the_sdks_own_tests(engine: ModuleType, data: Path) ->
 # -- what is hashed --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("args", [{}, [], None, "x", 1.0, {"a": "é"}, {"a": "\ud800"}], ids=ascii)
+@pytest.mark.parametrize("args", [{}, [], None, "x", 1.0, {"a": "é"}, {"a": "\ud800"}], ids=shown)
 def test_kind_name_and_canonical_text_are_hashed_with_newlines_between(
     engine: ModuleType, args: Any
 ) -> None:
@@ -118,7 +119,7 @@ def test_name_and_kind_are_not_trimmed_or_escaped(engine: ModuleType) -> None:
         ("é\ud83d\ude00", "é😀"),
         ("中\udead" * 300, "中\ufffd" * 300),
     ],
-    ids=ascii,
+    ids=shown,
 )
 def test_a_lone_surrogate_in_kind_or_name_is_the_replacement_character(
     engine: ModuleType, text: str, written: str
@@ -267,7 +268,7 @@ def test_many_calls_may_come_from_any_iterable(engine: ModuleType) -> None:
             for wrong in ((), ("t",), ("t", {}, None, None, None), [], "ab", 5, None, {"t", "u"})
         ],
     ],
-    ids=lambda part: ascii(part)[:40],
+    ids=lambda part: shown(part)[:40],
 )
 def test_a_call_of_no_known_form_is_refused_with_its_position(
     engine: ModuleType, error_of: Any, call: Any, error: str, message: str

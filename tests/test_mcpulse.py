@@ -16,6 +16,7 @@ import hypothesis
 import pydantic
 import pytest
 from hypothesis import strategies as st
+from parameter_ids import shown
 
 from overturn_fast import CanonicalizationError, mcpulse
 from overturn_fast._profiles import MCPULSE
@@ -86,7 +87,7 @@ def test_no_arguments_hash_as_the_empty_object(engine: ModuleType) -> None:
         10**400,
         {"a": 1j},
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_what_json_cannot_represent_is_unhashable(engine: ModuleType, args: object) -> None:
     assert engine.args_hash(args) == "000000000000" == mcpulse.UNHASHABLE
@@ -185,7 +186,7 @@ def test_utf16_length_is_the_length_of_the_encoded_text(engine: ModuleType, text
     assert engine.utf16_length(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-@pytest.mark.parametrize("value", [None, 1, b"bytes", ["text"]], ids=repr)
+@pytest.mark.parametrize("value", [None, 1, b"bytes", ["text"]], ids=shown)
 def test_utf16_length_of_anything_but_text_is_0(engine: ModuleType, value: Any) -> None:
     assert engine.utf16_length(value) == 0
 
@@ -361,12 +362,12 @@ FULL: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("result", EMPTY, ids=ascii)
+@pytest.mark.parametrize("result", EMPTY, ids=shown)
 def test_result_without_anything_in_it_is_empty(result: object) -> None:
     assert mcpulse.is_empty_result(result) is True
 
 
-@pytest.mark.parametrize("result", FULL, ids=ascii)
+@pytest.mark.parametrize("result", FULL, ids=shown)
 def test_result_with_something_in_it_is_not_empty(result: object) -> None:
     assert mcpulse.is_empty_result(result) is False
 

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from parameter_ids import shown
 
 from overturn_fast import mcpulse
 from overturn_fast.mcpulse.wire import checked_event
@@ -199,7 +200,7 @@ def test_an_outcome_that_is_none_is_a_crash(outcome: Any) -> None:
         (5, "unknown"),
         ("a\ud800b\udfff", "a\ufffdb\ufffd"),
     ],
-    ids=ascii,
+    ids=shown,
 )
 def test_a_tool_name_is_text_of_at_most_200_characters(name: Any, sent: str) -> None:
     assert mcpulse.call_event("s_0123456789ab", name)["tool_name"] == sent
@@ -233,7 +234,7 @@ def test_a_client_name_given_counts_more_than_the_remembered_one(session: mcpuls
         (None, 0),
         ("fast", 0),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_a_duration_is_whole_milliseconds(duration: Any, sent: int) -> None:
     event = mcpulse.call_event("s_0123456789ab", "t", duration_ms=duration)

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 from conftest import native_engine
+from parameter_ids import shown
 from test_number_core import (
     FOLLOWED,
     INFINITY_BITS,
@@ -142,7 +143,7 @@ class HasFloat:
         ([1.0], "list"),
         (HasFloat(), f"{__name__}.HasFloat"),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_what_is_no_float_or_int_is_refused(
     numbers: ModuleType, value: object, type_name: str
@@ -256,7 +257,7 @@ def test_what_is_no_json_number_is_refused_with_the_offset_where_it_stops_being_
 
 
 @pytest.mark.parametrize(
-    "text", [b"1", bytearray(b"1"), memoryview(b"1"), None, 1, 1.0, ["1"]], ids=ascii
+    "text", [b"1", bytearray(b"1"), memoryview(b"1"), None, 1, 1.0, ["1"]], ids=shown
 )
 def test_what_is_no_str_is_refused(numbers: ModuleType, text: object) -> None:
     with pytest.raises(TypeError, match=f"^text must be a str, not {type(text).__name__}$"):

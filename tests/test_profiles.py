@@ -16,6 +16,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
+from parameter_ids import shown
 
 from overturn_fast import CanonicalizationError, DuplicateKeyError
 from overturn_fast._convert import CONVERTERS
@@ -157,7 +158,7 @@ TABLE: list[tuple[object, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), TABLE, ids=[ascii(row[0])[:40] for row in TABLE])
+@pytest.mark.parametrize(("value", "expected"), TABLE, ids=[shown(row[0])[:40] for row in TABLE])
 def test_a_value_in_every_profile(engine: ModuleType, value: object, expected: list[str]) -> None:
     assert [text_or_error(engine, name, value) for name in NAMES] == expected
 

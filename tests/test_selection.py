@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from parameter_ids import shown
 
 from overturn_fast import select_args
 
@@ -80,7 +81,7 @@ def test_match_on_wins_over_ignore_args(engine: ModuleType) -> None:
     assert selects_alike(engine, CALL, {"ticketId": "T-1"}, ["ticketId"], ["ticketId", "priority"])
 
 
-@pytest.mark.parametrize("empty", [None, [], (), set(), frozenset(), {}], ids=repr)
+@pytest.mark.parametrize("empty", [None, [], (), set(), frozenset(), {}], ids=shown)
 def test_an_empty_list_declares_nothing(engine: ModuleType, empty: Any) -> None:
     assert select_args(CALL, empty, empty) == CALL
     assert selects_alike(engine, CALL, CALL, empty, empty)
@@ -102,7 +103,7 @@ def test_none_among_the_selected_arguments_is_left_out(engine: ModuleType) -> No
 
 
 @pytest.mark.parametrize(
-    "args", ["text", 5, 1.5, None, True, [1, {"a": 2}], ("a",), frozenset("a")], ids=repr
+    "args", ["text", 5, 1.5, None, True, [1, {"a": 2}], ("a",), frozenset("a")], ids=shown
 )
 def test_anything_but_a_mapping_passes_through(engine: ModuleType, args: Any) -> None:
     assert select_args(args, ["a"], ["b"]) is args
@@ -184,7 +185,7 @@ def test_select_args_answers_with_a_new_dict_and_leaves_its_argument_alone() -> 
 # -- the names -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("names", ["ticketId", "", b"ticketId", bytearray(b"a")], ids=repr)
+@pytest.mark.parametrize("names", ["ticketId", "", b"ticketId", bytearray(b"a")], ids=shown)
 @pytest.mark.parametrize("parameter", ["match_on", "ignore_args"])
 def test_a_bare_str_in_place_of_a_list_is_refused(
     engine: ModuleType, error_of: Any, parameter: str, names: Any
@@ -211,7 +212,7 @@ def test_a_bare_ignore_args_is_refused_even_where_match_on_wins(
     assert error_of(engine.tool_fingerprint, "t", CALL, ["ticketId"], "x") == wanted
 
 
-@pytest.mark.parametrize("names", [5, 1.5, True, object, print], ids=repr)
+@pytest.mark.parametrize("names", [5, 1.5, True, object, print], ids=shown)
 @pytest.mark.parametrize("parameter", ["match_on", "ignore_args"])
 def test_names_that_cannot_be_iterated_are_refused(
     engine: ModuleType, error_of: Any, parameter: str, names: Any

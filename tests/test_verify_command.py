@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from parameter_ids import shown
 
 from overturn_fast import mcpulse, tool_fingerprint
 from overturn_fast.cli.differences import difference, visible
@@ -235,7 +236,7 @@ def test_the_first_differing_byte_is_marked() -> None:
         ),
         ("a" + "y" * 30, "b" + "y" * 29, 0, ("a" + "y" * 29 + "...", "b" + "y" * 29, 0)),
     ],
-    ids=ascii,
+    ids=shown,
 )
 def test_differences_are_found_byte_by_byte(
     expected: str, computed: str, at: int, shown: tuple[str, str, int]
