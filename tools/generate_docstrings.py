@@ -36,6 +36,8 @@ NAMES = {
     "ToolFingerprinter": "TOOL_FINGERPRINTER",
     "dumps": "DUMPS",
     "sha256": "SHA256",
+    "shape": "SHAPE",
+    "shape_fingerprint": "SHAPE_FINGERPRINT",
 }
 
 

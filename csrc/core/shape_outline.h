@@ -127,7 +127,8 @@ static inline void ovt_outline_close(ovt_outline *outline, size_t index) {
     ovt_outline_end_run(outline);
 }
 
-/* Adds a value of a type that JSON does not have; the name is copied. False when memory runs out. */
+/* Adds a value of a type that JSON does not have; the name is copied. False when memory runs out.
+ */
 bool ovt_outline_add_other(ovt_outline *outline, const ovt_shape_key *key, const char *name,
                            size_t length);
 

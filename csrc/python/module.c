@@ -7,6 +7,7 @@
 #include "docstrings.h"
 #include "json_size.h"
 #include "overturn.h"
+#include "shape_walker.h"
 #include "utf16_length.h"
 #include "walker.h"
 
@@ -27,6 +28,8 @@ typedef enum {
     NAME_CALLS,
     NAME_TEXT,
     NAME_INTEGERS,
+    NAME_OBJ,
+    NAME_PROFILE,
     NAME_COUNT,
 } argument_name;
 
@@ -36,7 +39,8 @@ static const char *const argument_names[NAME_COUNT] = {
     [NAME_NAME] = "name",           [NAME_ARGS] = "args",
     [NAME_MATCH_ON] = "match_on",   [NAME_IGNORE_ARGS] = "ignore_args",
     [NAME_CALLS] = "calls",         [NAME_TEXT] = "text",
-    [NAME_INTEGERS] = "integers",
+    [NAME_INTEGERS] = "integers",   [NAME_OBJ] = "obj",
+    [NAME_PROFILE] = "profile",
 };
 
 typedef struct {
@@ -53,6 +57,10 @@ typedef struct {
     PyObject *tool_call;        /* the kind of a tool call */
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
+    PyObject *checked_shape_profile;              /* _arguments.checked_shape_profile */
+    PyObject *shape_profiles[OVT_SHAPE_PROFILES]; /* their names */
+    PyObject *shape_views[OVT_SHAPE_PROFILES];    /* _shape_values.VIEWS of them */
+    uint64_t shape_seed;                          /* of shape trees */
     Py_ssize_t default_max_depth;
     int running_conversions; /* see ovt_python_side */
 } module_state;
@@ -71,6 +79,8 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
         &state->python.failure,
         &state->python.nesting_failure,
         &state->python.conversion_failure,
+        &state->python.key_surrogate_failure,
+        &state->checked_shape_profile,
         &state->checked_encoder,
         &state->checked_depth,
         &state->checked_integers,
@@ -89,6 +99,9 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
     for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
         Py_VISIT(state->python.converters[i]);
     }
+    for (int i = 0; i < OVT_SHAPE_PROFILES; i++) {
+        Py_VISIT(state->shape_views[i]);
+    }
     return 0;
 }
 
@@ -101,6 +114,8 @@ static int clear_state(PyObject *module) {
     Py_CLEAR(state->python.failure);
     Py_CLEAR(state->python.nesting_failure);
     Py_CLEAR(state->python.conversion_failure);
+    Py_CLEAR(state->python.key_surrogate_failure);
+    Py_CLEAR(state->checked_shape_profile);
     Py_CLEAR(state->checked_encoder);
     Py_CLEAR(state->checked_depth);
     Py_CLEAR(state->checked_integers);
@@ -114,6 +129,10 @@ static int clear_state(PyObject *module) {
     Py_CLEAR(state->fingerprinter_type);
     for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
         Py_CLEAR(state->python.converters[i]);
+    }
+    for (int i = 0; i < OVT_SHAPE_PROFILES; i++) {
+        Py_CLEAR(state->shape_profiles[i]);
+        Py_CLEAR(state->shape_views[i]);
     }
     for (int i = 0; i < NAME_COUNT; i++) {
         Py_CLEAR(state->names[i]);
@@ -758,6 +777,57 @@ static PyObject *utf16_length(PyObject *module, PyObject *const *args, Py_ssize_
     return PyLong_FromSize_t(ovt_utf16_length(text));
 }
 
+/* Which profile of shapes an argument names; -1 with an exception set. */
+static int shape_profile_of(const module_state *state, PyObject *profile) {
+    if (profile == NULL || profile == state->shape_profiles[OVT_SHAPE_SEED]) {
+        return OVT_SHAPE_SEED;
+    }
+    if (profile == state->shape_profiles[OVT_SHAPE_V2]) {
+        return OVT_SHAPE_V2;
+    }
+    PyObject *checked = PyObject_CallOneArg(state->checked_shape_profile, profile);
+    if (checked == NULL) {
+        return -1;
+    }
+    const int order = PyUnicode_Compare(checked, state->shape_profiles[OVT_SHAPE_SEED]);
+    Py_DECREF(checked);
+    return order == 0 ? OVT_SHAPE_SEED : OVT_SHAPE_V2;
+}
+
+static PyObject *shape_call(const signature *takes, PyObject *module, PyObject *const *args,
+                            Py_ssize_t nargs, PyObject *keywords, bool is_digest) {
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    if (!read_arguments(state, takes, args, nargs, keywords, given)) {
+        return NULL;
+    }
+    const int profile = shape_profile_of(state, given[1]);
+    ovt_walk_options walk_options;
+    if (profile < 0 || !read_options(state, OVT_PROFILE_OVERTURN, NULL, given[2], &walk_options)) {
+        return NULL;
+    }
+    const ovt_shape_options options = {
+        .python = &state->python,
+        .profile = (ovt_shape_profile)profile,
+        .view = state->shape_views[profile],
+        .max_depth = walk_options.max_depth,
+    };
+    return ovt_shape_of_value(given[0], is_digest, state->shape_seed, &options);
+}
+
+static PyObject *shape(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *keywords) {
+    static const signature takes = {"shape", {NAME_OBJ, NAME_PROFILE, NAME_MAX_DEPTH}, 3, 1, 1};
+    return shape_call(&takes, module, args, nargs, keywords, false);
+}
+
+static PyObject *shape_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *keywords) {
+    static const signature takes = {
+        "shape_fingerprint", {NAME_OBJ, NAME_PROFILE, NAME_MAX_DEPTH}, 3, 1, 1};
+    return shape_call(&takes, module, args, nargs, keywords, true);
+}
+
 /* ---- ToolFingerprinter
  * ------------------------------------------------------------------------------ */
 
@@ -965,6 +1035,8 @@ static bool import_python_side(module_state *state) {
         {&state->python.failure, "overturn_fast._errors", "failure"},
         {&state->python.nesting_failure, "overturn_fast._errors", "nesting_failure"},
         {&state->python.conversion_failure, "overturn_fast._errors", "conversion_failure"},
+        {&state->python.key_surrogate_failure, "overturn_fast._errors", "key_surrogate_failure"},
+        {&state->checked_shape_profile, "overturn_fast._arguments", "checked_shape_profile"},
         {&state->in_call, "overturn_fast._errors", "in_call"},
         {&state->checked_encoder, "overturn_fast._arguments", "checked_encoder"},
         {&state->checked_depth, "overturn_fast._arguments", "checked_depth"},
@@ -990,6 +1062,29 @@ static bool import_python_side(module_state *state) {
     return import_converters(&state->python);
 }
 
+/* The names of the profiles, their views, and a number that nobody outside this process knows. */
+static bool prepare_shapes(module_state *state) {
+    static const char *const names[OVT_SHAPE_PROFILES] = {
+        [OVT_SHAPE_SEED] = "seed",
+        [OVT_SHAPE_V2] = "v2",
+    };
+    PyObject *views;
+    if (!import_into(&views, "overturn_fast._shape_values", "VIEWS")) {
+        return false;
+    }
+    bool found = true;
+    for (int i = 0; found && i < OVT_SHAPE_PROFILES; i++) {
+        state->shape_profiles[i] = PyUnicode_InternFromString(names[i]);
+        state->shape_views[i] = PyMapping_GetItemString(views, names[i]);
+        found = state->shape_profiles[i] != NULL && state->shape_views[i] != NULL;
+    }
+    Py_DECREF(views);
+    if (found) {
+        state->shape_seed = (uint64_t)PyObject_Hash(state->shape_profiles[OVT_SHAPE_SEED]);
+    }
+    return found;
+}
+
 static int execute_module(PyObject *module) {
     const char *rejected = ovt_sha256_rejected();
     if (rejected != NULL) {
@@ -1005,7 +1100,7 @@ static int execute_module(PyObject *module) {
             return -1;
         }
     }
-    if (!import_python_side(state)) {
+    if (!import_python_side(state) || !prepare_shapes(state)) {
         return -1;
     }
     state->fingerprinter_type = PyType_FromModuleAndSpec(module, &fingerprinter_spec, NULL);
@@ -1033,6 +1128,9 @@ static PyMethodDef walker_functions[] = {
      OVT_DOC_UTF16_LENGTH},
     {"dumps", OVT_FASTCALL(jcs_dumps), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_DUMPS},
     {"sha256", OVT_FASTCALL(jcs_sha256), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_SHA256},
+    {"shape", OVT_FASTCALL(shape), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_SHAPE},
+    {"shape_fingerprint", OVT_FASTCALL(shape_fingerprint), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_SHAPE_FINGERPRINT},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
     {NULL, NULL, 0, NULL},
 };
