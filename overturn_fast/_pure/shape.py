@@ -128,6 +128,15 @@ def text_shape_digest(text: bytes, profile: str, max_depth: int) -> str:
     return _digest(rows, profile)
 
 
+def text_outline(text: bytes, profile: str, max_depth: int) -> list[Entry]:
+    """The outline of the value of a JSON text.
+
+    Raises:
+        CanonicalizationError: The text is no JSON.
+    """
+    return outline_of(_ShapeReader(text, profile, max_depth).whole(), profile, None)
+
+
 # -- outlines ----------------------------------------------------------------------------------
 
 

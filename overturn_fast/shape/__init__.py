@@ -1,8 +1,8 @@
 """Shape-only fingerprints: what a response consists of, whatever its values are.
 
-    from overturn_fast import shape
+from overturn_fast import shape
 
-    shape.fingerprint({"sku": "pro-annual", "price_cents": 24000})
+shape.fingerprint({"sku": "pro-annual", "price_cents": 24000})
 """
 
 from __future__ import annotations
