@@ -6,6 +6,7 @@ import click
 
 from overturn_fast import __version__, backend
 from overturn_fast.cli.canonical import canonical
+from overturn_fast.cli.drift import drift
 from overturn_fast.cli.fingerprint import fingerprint
 from overturn_fast.cli.vectors import vectors
 from overturn_fast.cli.verify import verify
@@ -21,6 +22,7 @@ Examples:
   echo '{"name":"close_ticket","args":{"ticketId":"T-1"}}' | overturn-fast fingerprint -
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
   overturn-fast vectors --contract mcpulse | overturn-fast verify -
+  overturn-fast drift learn responses.ndjson --tool search --output search.json
 
 \b
 Exit status:
@@ -29,6 +31,9 @@ Exit status:
        differs from the vectors
   2    wrong usage, or a file that cannot be read or written
   130  interrupted from the keyboard
+
+\b
+Other statuses, those of "drift check", are in its own help.
 """
 
 
@@ -46,4 +51,5 @@ def cli() -> None:
 cli.add_command(fingerprint)
 cli.add_command(canonical)
 cli.add_command(verify)
+cli.add_command(drift)
 cli.add_command(vectors)
