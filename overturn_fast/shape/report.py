@@ -237,7 +237,9 @@ class _Building:
                 rate = sum(node.history.get(period, ())) / objects
                 title = f"{self._day(period)}: in {percent(rate)} of {objects:,}"
                 bars.append(self._bar(number, 0.0, 1.0, "track", title))
-                bars.append(self._bar(number, 0.0, rate, "presence", title))
+                is_after = self.start is not None and period >= self.start
+                css = "presence after" if is_after else "presence"
+                bars.append(self._bar(number, 0.0, rate, css, title))
         yield self._chart("Presence", bars)
 
     def _types(self, node: Node) -> Chart:
