@@ -80,6 +80,9 @@ def html_report(
         "percent": percent,
         "shown": lambda path: printable(shown_path(path)),
         "printable": printable,
+        "arrows": lambda text: printable(text).replace(
+            " -> ", " \N{RIGHTWARDS ARROW}\N{NO-BREAK SPACE}"
+        ),
         "number": lambda number: f"{number:,}",
         "time": iso,
     }
