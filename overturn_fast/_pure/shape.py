@@ -159,7 +159,7 @@ class _Container:
         self.source = source
         self.segment: Segment = None
         self.members: Iterator[tuple[Segment, Any]] = (
-            iter(view) if type(view) is Pairs else enumerate(view)  # type: ignore[arg-type]
+            iter(view) if isinstance(view, Pairs) else enumerate(view)
         )
 
 
@@ -190,7 +190,7 @@ def outline_of(value: object, profile: str, max_depth: int | None) -> list[Entry
         if max_depth is not None and (is_cycle or depth >= max_depth):
             sources = [*(container.source for container in open_containers), value]
             raise nesting_failure(path(), sources, max_depth)
-        name = "object" if type(view) is Pairs else "array"
+        name = "object" if isinstance(view, Pairs) else "array"
         entries.append(Entry(depth, key, name, view))
         open_containers.append(_Container(value, view))
 
@@ -221,7 +221,7 @@ def _seed_rows(outline: list[Entry]) -> list[Row]:
     rows: list[Row] = []
     paths: list[str] = []  # of the parts that contain the one at hand, and its own
     array: tuple[int, int] | None = None  # depth of the outermost array, and where its rows begin
-    for entry in outline:
+    for entry in _in_key_order(outline):
         if array is not None and entry.depth <= array[0]:
             rows[array[1] :] = sorted(set(rows[array[1] :]))
             array = None
@@ -234,6 +234,28 @@ def _seed_rows(outline: list[Entry]) -> list[Row]:
     if array is not None:
         rows[array[1] :] = sorted(set(rows[array[1] :]))
     return rows
+
+
+def _in_key_order(outline: list[Entry]) -> Iterator[Entry]:
+    """The parts of a value, those of an object by code point unless they have an order."""
+    ends = [0] * len(outline)  # one past the last part of each
+    for index in range(len(outline) - 1, -1, -1):
+        end = index + 1
+        while end < len(outline) and outline[end].depth > outline[index].depth:
+            end = ends[end]
+        ends[index] = end
+    left = [0]
+    while left:
+        index = left.pop()
+        yield outline[index]
+        parts = []
+        part = index + 1
+        while part < ends[index]:
+            parts.append(part)
+            part = ends[part]
+        if type(outline[index].value) is Pairs:
+            parts.sort(key=lambda part: outline[part].key or "")
+        left.extend(reversed(parts))
 
 
 class _Node:
