@@ -1,8 +1,8 @@
 """What a Python value is to a shape: a type, a mapping or a sequence, one node at a time.
 
-Both backends know ``None``, ``bool``, ``str``, ``int`` and ``float`` (subclasses too), exact ``list``
-and ``tuple``, and exact ``dict`` whose keys are exact ``str``, and ask a function of this module about
-any other value.
+Both backends know ``None``, ``bool``, ``str``, ``int`` and ``float`` (subclasses too), exact
+``list`` and ``tuple``, and exact ``dict`` whose keys are exact ``str``, and ask a function of this
+module about any other value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from overturn_fast._profiles import OVERTURN
 from overturn_fast._pure.canonical import canonical_text
 from overturn_fast._pure.strings import join_surrogates, quote
 
-__all__ = ["PLAIN_KEY", "PROFILES", "OrderedPairs", "SEED_ITEMS", "VIEWS", "View", "json_type"]
+__all__ = ["PLAIN_KEY", "PROFILES", "SEED_ITEMS", "VIEWS", "OrderedPairs", "View", "json_type"]
 
 View = str | Pairs | list[object]
 """The name of a type, the members of an object, or the items of an array that count."""

@@ -41,12 +41,12 @@ def shape(
     """The shape of a value: which paths it has and of which types, without any value.
 
     Args:
-        obj: Usually what a tool returned: mappings, sequences and scalars. A value of any other type
-            is a row with the name of the type.
-        profile: ``"seed"``, the rows of the essay's sketch: keys as they are, the first 5 items of an
-            array, rows in the order of a walk and sorted from the outermost array down. ``"v2"``,
-            rows that no two shapes share: keys that are no plain words are quoted, every item
-            counts, each row stands once, in the order of the keys.
+        obj: Usually what a tool returned: mappings, sequences and scalars. A value of any other
+            type is a row with the name of the type.
+        profile: ``"seed"``, the rows of the essay's sketch: keys as they are, the first 5 items of
+            an array, rows in the order of a walk and sorted from the outermost array down.
+            ``"v2"``, rows that no two shapes share: keys that are no plain words are quoted, every
+            item counts, each row stands once, in the order of the keys.
         max_depth: How many levels of containers may be nested.
 
     Returns:
@@ -54,7 +54,7 @@ def shape(
         of another class.
 
     Raises:
-        KeyTypeError: The keys of a mapping cannot be sorted (``"seed"``) or have no text (``"v2"``).
+        KeyTypeError: Keys of a mapping cannot be sorted (``"seed"``) or have no text (``"v2"``).
         CircularReferenceError: A container contains itself.
         DepthError: Containers are nested deeper than ``max_depth``.
         UnsupportedTypeError: Reading a value failed, such as slicing a deque under ``"seed"``.
@@ -270,9 +270,11 @@ class _Node:
 
 
 def _v2_rows(outline: list[Entry]) -> list[Row]:
-    """Each path and type once: a path before those that go on from it, keys by code point and
-    before items, types by name.
-    """  # fmt: skip
+    """Each path and type once, in the order of the keys.
+
+    A path stands before those that go on from it, keys by code point and before items, the types at
+    one path by their names.
+    """
     root = _Node()
     nodes = [root]
     for entry in outline:
