@@ -343,4 +343,28 @@ static const char OVT_DOC_SHAPE_FINGERPRINT[] =
     "...     {\"b\": [], \"a\": 2.5}, profile=\"v2\")\n"
     "True";
 
+static const char OVT_DOC_SHAPE_COUNTER[] =
+    "shape_counter(max_depth=64, *, formats=False, enum_key=None)\n"
+    "--\n"
+    "\n"
+    "A counter of what values consist of.\n"
+    "\n"
+    "Args:\n"
+    "    max_depth: How many levels of containers are entered.\n"
+    "    formats: Count what strings look like, too; in Python, whatever the backend.\n"
+    "    enum_key: Count strings by a hash under this key, too; likewise.\n"
+    "\n"
+    "Returns:\n"
+    "    An empty counter with the methods of ``ShapeCounter``.\n"
+    "\n"
+    "Raises:\n"
+    "    ValueError: ``max_depth`` is less than 1.\n"
+    "\n"
+    "Source: \"The case for shape-only fingerprints\", Arrays are the hard part.\n"
+    "\n"
+    ">>> counter = shape_counter()\n"
+    ">>> counter.observe({\"price\": 24000})\n"
+    ">>> counter.observations, counter.size  # two paths, and one set of keys\n"
+    "(1, 3)";
+
 #endif

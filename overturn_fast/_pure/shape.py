@@ -159,7 +159,7 @@ class _Container:
         self.source = source
         self.segment: Segment = None
         self.members: Iterator[tuple[Segment, Any]] = (
-            iter(view) if isinstance(view, Pairs) else enumerate(view)
+            iter(view) if isinstance(view, Pairs) else enumerate(view)  # type: ignore[arg-type]
         )
 
 
