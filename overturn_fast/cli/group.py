@@ -7,6 +7,7 @@ import click
 from overturn_fast import __version__, backend
 from overturn_fast.cli.canonical import canonical
 from overturn_fast.cli.fingerprint import fingerprint
+from overturn_fast.cli.shape import shape
 from overturn_fast.cli.vectors import vectors
 from overturn_fast.cli.verify import verify
 
@@ -20,6 +21,7 @@ Examples:
   overturn-fast fingerprint calls.ndjson | sort | uniq -c | sort -rn | head
   echo '{"name":"close_ticket","args":{"ticketId":"T-1"}}' | overturn-fast fingerprint -
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
+  overturn-fast shape response.json
   overturn-fast vectors --contract mcpulse | overturn-fast verify -
 
 \b
@@ -45,5 +47,6 @@ def cli() -> None:
 
 cli.add_command(fingerprint)
 cli.add_command(canonical)
+cli.add_command(shape)
 cli.add_command(verify)
 cli.add_command(vectors)
