@@ -48,7 +48,8 @@ def _output_of(text: bytes | memoryview, profile: str, max_depth: int, *, digest
         try:
             return _unpack(output.data, length)
         finally:
-            lib.ovt_shape_release(output)
+            if not digest:
+                lib.ovt_shape_release(output)
     finally:
         _outputs.append(output)
 
