@@ -6,6 +6,7 @@ import click
 
 from overturn_fast import __version__, backend
 from overturn_fast.cli.canonical import canonical
+from overturn_fast.cli.drift import drift
 from overturn_fast.cli.fingerprint import fingerprint
 from overturn_fast.cli.shape import shape
 from overturn_fast.cli.vectors import vectors
@@ -23,6 +24,7 @@ Examples:
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
   overturn-fast shape response.json
   overturn-fast vectors --contract mcpulse | overturn-fast verify -
+  overturn-fast drift learn responses.ndjson --tool search --output search.json
 
 \b
 Exit status:
@@ -31,6 +33,9 @@ Exit status:
        differs from the vectors
   2    wrong usage, or a file that cannot be read or written
   130  interrupted from the keyboard
+
+\b
+Other statuses, those of "drift check", are in its own help.
 """
 
 
@@ -49,4 +54,5 @@ cli.add_command(fingerprint)
 cli.add_command(canonical)
 cli.add_command(shape)
 cli.add_command(verify)
+cli.add_command(drift)
 cli.add_command(vectors)

@@ -34,7 +34,7 @@ Kind = Literal[
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 Severity = Literal["info", "warning", "breaking"]
-SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
+SEVERITIES: Final[tuple[str, ...]] = get_args(Severity)
 
 Grade = str
 """A kind, and how grave a change of that kind it is."""

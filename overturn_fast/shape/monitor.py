@@ -99,8 +99,8 @@ class DriftMonitor:
         if baseline is not None and limits is not None and baseline.limits != limits:
             raise ValueError("the baseline is of other limits")
         for name, number in (("learn", learn), ("window", window)):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise ValueError(f"{name} must be an int of at least 1")
+            if number < 1:
+                raise ValueError(f"{name} must be at least 1, not {number}")
         self.tool = tool
         self.incidents = Incidents() if incidents is None else incidents
         self._learn = learn
