@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from overturn_fast._errors import Status, text_failure
@@ -12,6 +13,8 @@ __all__ = ["text_shape", "text_shape_digest"]
 
 _FAILED: Final = -1  # OVT_SHAPE_FAILED
 _END: Final = b"\xff"  # behind every path and every type
+
+_unpack: Final[Callable[[Any, int], bytes]] = ffi.unpack  # type: ignore[assignment]
 
 _INDEX: Final = {profile: index for index, profile in enumerate(PROFILES)}
 
@@ -33,7 +36,7 @@ def text_shape_digest(text: bytes | memoryview, profile: str, max_depth: int) ->
 
 def _output_of(text: bytes | memoryview, profile: str, max_depth: int, *, digest: bool) -> bytes:
     held = text if isinstance(text, bytes) else ffi.from_buffer(text)
-    output = _outputs.pop() if _outputs else ffi.new("ovt_shape_output *")
+    output = _taken_output()
     try:
         length = lib.ovt_text_shape(
             output, _INDEX[profile], digest, _SEED, held, len(text), max_depth
@@ -43,11 +46,19 @@ def _output_of(text: bytes | memoryview, profile: str, max_depth: int, *, digest
                 raise MemoryError
             raise text_failure(output.reason, output.offset, text, max_depth)
         try:
-            return ffi.unpack(output.data, length)
+            return _unpack(output.data, length)
         finally:
-            lib.ovt_shape_release(output)
+            if not digest:
+                lib.ovt_shape_release(output)
     finally:
         _outputs.append(output)
+
+
+def _taken_output() -> Any:
+    try:
+        return _outputs.pop()
+    except IndexError:
+        return ffi.new("ovt_shape_output *")
 
 
 _SEED: Final = hash("overturn_fast") & (2**64 - 1)

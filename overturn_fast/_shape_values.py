@@ -1,8 +1,8 @@
 """What a Python value is to a shape: a type, a mapping or a sequence, one node at a time.
 
-Both backends know ``None``, ``bool``, ``str``, ``int`` and ``float`` (subclasses too), exact ``list``
-and ``tuple``, and exact ``dict`` whose keys are exact ``str``, and ask a function of this module about
-any other value.
+Both backends know ``None``, ``bool``, ``str``, ``int`` and ``float`` (subclasses too), exact
+``list`` and ``tuple``, and exact ``dict`` whose keys are exact ``str``, and ask a function of this
+module about any other value.
 """
 
 from __future__ import annotations
@@ -18,10 +18,17 @@ from overturn_fast._profiles import OVERTURN
 from overturn_fast._pure.canonical import canonical_text
 from overturn_fast._pure.strings import join_surrogates, quote
 
-__all__ = ["PLAIN_KEY", "PROFILES", "SEED_ITEMS", "VIEWS", "View", "json_type"]
+__all__ = ["PLAIN_KEY", "PROFILES", "SEED_ITEMS", "VIEWS", "OrderedPairs", "View", "json_type"]
 
 View = str | Pairs | list[object]
 """The name of a type, the members of an object, or the items of an array that count."""
+
+
+class OrderedPairs(Pairs):
+    """Members that stay in this order, which need not be that of their keys' texts."""
+
+    __slots__ = ()
+
 
 PROFILES: Final = ("seed", "v2")
 """The names of the profiles, in the order of ``ovt_shape_profile`` in the C core."""
@@ -88,14 +95,16 @@ def json_type(value: object) -> str | None:
 def _seed_pairs(mapping: Mapping[Any, object]) -> Pairs:
     """The members in the order of their keys, whose texts are what an f-string makes of them."""
     keys = list(mapping)
+    if type(mapping) is dict and all(type(key) is str for key in keys):
+        return Pairs(mapping.items())  # to be sorted by whoever needs them so
     if all(isinstance(key, str) for key in keys):
         keys.sort(key=str.__str__)
-        return Pairs((str.__str__(key), mapping[key]) for key in keys)
+        return OrderedPairs((str.__str__(key), mapping[key]) for key in keys)
     try:
         keys.sort()
     except TypeError as error:
         raise KeyFailure("its keys cannot be sorted") from error
-    return Pairs((str.__str__(f"{key}"), mapping[key]) for key in keys)
+    return OrderedPairs((str.__str__(f"{key}"), mapping[key]) for key in keys)
 
 
 def _v2_pairs(mapping: Mapping[Any, object]) -> Pairs:

@@ -38,6 +38,7 @@ NAMES = {
     "sha256": "SHA256",
     "shape": "SHAPE",
     "shape_fingerprint": "SHAPE_FINGERPRINT",
+    "shape_counter": "SHAPE_COUNTER",
 }
 
 

@@ -75,7 +75,5 @@ ptrdiff_t ovt_text_shape(ovt_shape_output *output, int profile, bool is_digest, 
 }
 
 void ovt_shape_release(ovt_shape_output *output) {
-    if (output->data != output->digest) {
-        free(output->data);
-    }
+    free(output->data);
 }

@@ -9,7 +9,7 @@ typedef struct {
     int status;    /* an ovt_status */
     int reason;    /* an ovt_text_reason, if that is OVT_TEXT */
     size_t offset; /* in the text, of what is wrong, likewise */
-    char *data;    /* the result, on the heap unless it is in `digest` */
+    char *data;    /* the result: rows are on the heap, a digest is in `digest` */
     char digest[OVT_SHAPE_DIGEST];
 } ovt_shape_output;
 
@@ -18,7 +18,7 @@ typedef struct {
 ptrdiff_t ovt_text_shape(ovt_shape_output *output, int profile, bool is_digest, uint64_t seed,
                          const char *text, size_t length, size_t max_depth);
 
-/* Frees a result on the heap. */
+/* Frees rows. */
 void ovt_shape_release(ovt_shape_output *output);
 
 #endif

@@ -222,19 +222,38 @@ static uint32_t add_member(ovt_shape_tree *tree, uint32_t parent, const ovt_shap
     return !is_indexed || index_member(tree, parent, index) ? index : 0;
 }
 
+/* The member of that key, looked for first behind the one that was found before; 0 if there is
+ * none.
+ */
+static inline uint32_t look_up(const ovt_shape_tree *tree, uint32_t parent, uint32_t latest,
+                               const ovt_shape_key *key) {
+    const ovt_shape_node *const nodes = tree->nodes;
+    const uint32_t index = latest != 0 ? nodes[latest].sibling : nodes[parent].first;
+    return OVT_LIKELY(index != 0 && is_same_key(&nodes[index].key, key))
+               ? index
+               : find_member(tree, parent, key);
+}
+
+uint32_t ovt_tree_member(ovt_shape_tree *tree, uint32_t parent, uint32_t latest,
+                         const ovt_shape_key *key) {
+    const uint32_t index = look_up(tree, parent, latest, key);
+    return index != 0 ? index : add_member(tree, parent, key, true);
+}
+
+uint32_t ovt_tree_items(ovt_shape_tree *tree, uint32_t parent) {
+    uint32_t index = tree->nodes[parent].items;
+    if (OVT_UNLIKELY(index == 0)) {
+        index = add_node(tree, parent);
+        tree->nodes[parent].items = index;
+    }
+    return index;
+}
+
 /* The node of a member of the object at hand; 0 when memory runs out. */
 static inline uint32_t member_of(adding *a, level *top, const ovt_shape_key *key) {
-    ovt_shape_tree *const tree = a->tree;
-    uint32_t index = 0;
-    if (!top->is_fresh) {
-        const ovt_shape_node *const nodes = tree->nodes;
-        index = top->latest != 0 ? nodes[top->latest].sibling : nodes[top->node].first;
-        if (OVT_UNLIKELY(index == 0 || !is_same_key(&nodes[index].key, key))) {
-            index = find_member(tree, top->node, key);
-        }
-    }
+    uint32_t index = top->is_fresh ? 0 : look_up(a->tree, top->node, top->latest, key);
     if (index == 0) {
-        index = add_member(tree, top->node, key, top->is_merged || a->may_repeat);
+        index = add_member(a->tree, top->node, key, top->is_merged || a->may_repeat);
     }
     top->latest = index;
     return index;
@@ -324,12 +343,7 @@ static inline uint32_t node_of(adding *a, level *top, const ovt_outline_entry *e
     if (top->is_object) {
         return member_of(a, top, &entry->key);
     }
-    uint32_t index = a->tree->nodes[top->node].items;
-    if (OVT_UNLIKELY(index == 0)) {
-        index = add_node(a->tree, top->node);
-        a->tree->nodes[top->node].items = index;
-    }
-    return index;
+    return ovt_tree_items(a->tree, top->node);
 }
 
 static bool add_all(adding *a, bool merges_all) {

@@ -64,4 +64,10 @@ void ovt_tree_release(ovt_shape_tree *tree);
 bool ovt_tree_add(ovt_shape_tree *tree, ovt_outline *outline, ovt_shape_merging merging,
                   bool may_repeat);
 
+/* The node of the member of `parent` that has that key, and of its items; it is made if there is
+ * none. `latest` is the member that was found before, or 0. 0 when memory runs out. */
+uint32_t ovt_tree_member(ovt_shape_tree *tree, uint32_t parent, uint32_t latest,
+                         const ovt_shape_key *key);
+uint32_t ovt_tree_items(ovt_shape_tree *tree, uint32_t parent);
+
 #endif

@@ -399,8 +399,8 @@ static outcome add_view(walk *w, const ovt_shape_key *key, PyObject *value, PyOb
     if (PyUnicode_CheckExact(view)) {
         return add_named(w, key, view);
     }
-    const bool is_pairs = (PyObject *)Py_TYPE(view) == w->options->python->pairs_type;
-    return open_container(w, key, value, view, is_pairs ? KIND_PAIRS : KIND_LIST);
+    const value_kind kind = PyList_CheckExact(view) ? KIND_LIST : KIND_PAIRS;
+    return open_container(w, key, value, view, kind);
 }
 
 /* A value of a type that only its view knows. */
@@ -424,30 +424,38 @@ static OVT_NEVER_INLINE outcome visit_other(walk *w, const ovt_shape_key *key, P
     return result;
 }
 
-/* Starts anew on a dict, the innermost container, that has a key which is no exact str, or whose
- * text is not the str itself. */
-static OVT_NEVER_INLINE outcome reopen_as_pairs(walk *w) {
-    if (make_strong(w) == FAILED) {
-        return FAILED;
+/* Whether a key of a dict is the text of its member as it is. */
+static inline bool is_own_text(const walk *w, PyObject *key) {
+    if (OVT_UNLIKELY(!PyUnicode_CheckExact(key))) {
+        return false;
     }
-    frame *const top = &w->frames[w->depth - 1];
-    w->outline->count = top->entry + 1;    /* it has no names that count, nor open containers */
-    PyObject *const dict = top->container; /* and source: both are held */
-    w->depth--;
-    PyObject *view = view_of(w, dict);
-    w->depth++;
-    if (view == NULL) {
-        return FAILED;
+    ovt_text text;
+    return OVT_LIKELY(PyUnicode_IS_COMPACT_ASCII(key)) || w->options->profile == OVT_SHAPE_SEED ||
+           (ovt_read_str(key, &text) && !ovt_has_surrogates(text));
+}
+
+static bool has_own_texts_locked(const walk *w, PyObject *dict) {
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(dict, &position, &key, &value)) {
+        if (!is_own_text(w, key)) {
+            return false;
+        }
     }
-    w->outline->entries[top->entry].is_ordered = true;
-    ovt_outline_end_run(w->outline);
-    top->container = view;
-    top->kind = KIND_PAIRS;
-    top->next = 0;
-    top->left = Py_SIZE(view);
-    top->key = (ovt_shape_key){0};
-    Py_DECREF(dict); /* as container; the source still holds it */
-    return DONE;
+    return true;
+}
+
+/* Whether all keys of a dict are; to be known before any of its values is looked at. */
+static bool has_own_texts(const walk *w, PyObject *dict) {
+    bool answer;
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(dict);
+#endif
+    answer = has_own_texts_locked(w, dict);
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    return answer;
 }
 
 /* Adds a value, or opens it if it is a container. */
@@ -460,8 +468,8 @@ static inline outcome visit(walk *w, const ovt_shape_key *key, PyObject *value) 
                                           : ovt_outline_add_item(w->outline, type, detail);
         return OVT_LIKELY(is_added) ? DONE : no_memory();
     }
-    if (OVT_UNLIKELY(kind == KIND_OTHER)) {
-        return visit_other(w, key, value);
+    if (OVT_UNLIKELY(kind == KIND_OTHER || (kind == KIND_DICT && !has_own_texts(w, value)))) {
+        return PyErr_Occurred() ? FAILED : visit_other(w, key, value);
     }
     return open_container(w, key, value, value, kind);
 }
@@ -517,16 +525,6 @@ static inline void drop_member(PyObject *key, PyObject *value) {
 #endif
 }
 
-/* Whether a key of a dict is the text of its member as it is. */
-static inline bool is_own_text(const walk *w, PyObject *key) {
-    if (OVT_UNLIKELY(!PyUnicode_CheckExact(key))) {
-        return false;
-    }
-    ovt_text text;
-    return PyUnicode_IS_COMPACT_ASCII(key) || w->options->profile == OVT_SHAPE_SEED ||
-           (ovt_read_str(key, &text) && !ovt_has_surrogates(text));
-}
-
 static inline outcome walk_member(walk *w, frame *top, PyObject *key, PyObject *value) {
     ovt_shape_key text;
     if (OVT_UNLIKELY(read_key(w, key, &text) == FAILED)) {
@@ -543,9 +541,9 @@ static outcome walk_dict(walk *w, frame *top) {
     PyObject *key, *value;
     while (top->left > 0 && next_of_dict(top, &key, &value)) {
         top->left--;
-        if (OVT_UNLIKELY(!is_own_text(w, key))) {
+        if (OVT_UNLIKELY(!PyUnicode_CheckExact(key))) { /* it was put there meanwhile */
             drop_member(key, value);
-            return PyErr_Occurred() ? FAILED : reopen_as_pairs(w);
+            continue;
         }
         const outcome result = walk_member(w, top, key, value);
         drop_member(key, value);

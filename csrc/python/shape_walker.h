@@ -11,6 +11,17 @@
 #include "shape_rows.h"
 #include "walker.h"
 
+/* What shapes need of the package's Python side, held by the module's state. */
+typedef struct {
+    PyObject *profiles[OVT_SHAPE_PROFILES]; /* their names */
+    PyObject *views[OVT_SHAPE_PROFILES];    /* _shape_values.VIEWS of them */
+    PyObject *checked_profile;              /* _arguments.checked_shape_profile */
+    PyObject *text_failure;                 /* _errors.text_failure */
+    PyObject *counter_type;                 /* see shape_counter.h */
+    PyObject *pure_counter;                 /* _pure.shape_counter.shape_counter */
+    uint64_t seed;                          /* of trees */
+} ovt_shape_side;
+
 typedef struct {
     const ovt_python_side *python;
     ovt_shape_profile profile;

@@ -41,12 +41,12 @@ def shape(
     """The shape of a value: which paths it has and of which types, without any value.
 
     Args:
-        obj: Usually what a tool returned: mappings, sequences and scalars. A value of any other type
-            is a row with the name of the type.
-        profile: ``"seed"``, the rows of the essay's sketch: keys as they are, the first 5 items of an
-            array, rows in the order of a walk and sorted from the outermost array down. ``"v2"``,
-            rows that no two shapes share: keys that are no plain words are quoted, every item
-            counts, each row stands once, in the order of the keys.
+        obj: Usually what a tool returned: mappings, sequences and scalars. A value of any other
+            type is a row with the name of the type.
+        profile: ``"seed"``, the rows of the essay's sketch: keys as they are, the first 5 items of
+            an array, rows in the order of a walk and sorted from the outermost array down.
+            ``"v2"``, rows that no two shapes share: keys that are no plain words are quoted, every
+            item counts, each row stands once, in the order of the keys.
         max_depth: How many levels of containers may be nested.
 
     Returns:
@@ -54,7 +54,7 @@ def shape(
         of another class.
 
     Raises:
-        KeyTypeError: The keys of a mapping cannot be sorted (``"seed"``) or have no text (``"v2"``).
+        KeyTypeError: Keys of a mapping cannot be sorted (``"seed"``) or have no text (``"v2"``).
         CircularReferenceError: A container contains itself.
         DepthError: Containers are nested deeper than ``max_depth``.
         UnsupportedTypeError: Reading a value failed, such as slicing a deque under ``"seed"``.
@@ -159,7 +159,7 @@ class _Container:
         self.source = source
         self.segment: Segment = None
         self.members: Iterator[tuple[Segment, Any]] = (
-            iter(view) if type(view) is Pairs else enumerate(view)  # type: ignore[arg-type]
+            iter(view) if isinstance(view, Pairs) else enumerate(view)  # type: ignore[arg-type]
         )
 
 
@@ -190,7 +190,7 @@ def outline_of(value: object, profile: str, max_depth: int | None) -> list[Entry
         if max_depth is not None and (is_cycle or depth >= max_depth):
             sources = [*(container.source for container in open_containers), value]
             raise nesting_failure(path(), sources, max_depth)
-        name = "object" if type(view) is Pairs else "array"
+        name = "object" if isinstance(view, Pairs) else "array"
         entries.append(Entry(depth, key, name, view))
         open_containers.append(_Container(value, view))
 
@@ -221,7 +221,7 @@ def _seed_rows(outline: list[Entry]) -> list[Row]:
     rows: list[Row] = []
     paths: list[str] = []  # of the parts that contain the one at hand, and its own
     array: tuple[int, int] | None = None  # depth of the outermost array, and where its rows begin
-    for entry in outline:
+    for entry in _in_key_order(outline):
         if array is not None and entry.depth <= array[0]:
             rows[array[1] :] = sorted(set(rows[array[1] :]))
             array = None
@@ -236,6 +236,28 @@ def _seed_rows(outline: list[Entry]) -> list[Row]:
     return rows
 
 
+def _in_key_order(outline: list[Entry]) -> Iterator[Entry]:
+    """The parts of a value, those of an object by code point unless they have an order."""
+    ends = [0] * len(outline)  # one past the last part of each
+    for index in range(len(outline) - 1, -1, -1):
+        end = index + 1
+        while end < len(outline) and outline[end].depth > outline[index].depth:
+            end = ends[end]
+        ends[index] = end
+    left = [0]
+    while left:
+        index = left.pop()
+        yield outline[index]
+        parts = []
+        part = index + 1
+        while part < ends[index]:
+            parts.append(part)
+            part = ends[part]
+        if type(outline[index].value) is Pairs:
+            parts.sort(key=lambda part: outline[part].key or "")
+        left.extend(reversed(parts))
+
+
 class _Node:
     """What the profile ``v2`` has found at one path."""
 
@@ -248,9 +270,11 @@ class _Node:
 
 
 def _v2_rows(outline: list[Entry]) -> list[Row]:
-    """Each path and type once: a path before those that go on from it, keys by code point and
-    before items, types by name.
-    """  # fmt: skip
+    """Each path and type once, in the order of the keys.
+
+    A path stands before those that go on from it, keys by code point and before items, the types at
+    one path by their names.
+    """
     root = _Node()
     nodes = [root]
     for entry in outline:

@@ -25,11 +25,11 @@ import hmac
 import re
 from typing import Any, Final
 
-from overturn_fast._arguments import DEFAULT_MAX_DEPTH
+from overturn_fast._arguments import DEFAULT_MAX_DEPTH, checked_depth
 from overturn_fast._errors import CanonicalizationError
 from overturn_fast._pure.shape import Entry, outline_of, text_outline
 
-__all__ = ["FORMATS", "MAX_DEPTH", "NO_ENUM", "TYPES", "Exported", "ShapeCounter"]
+__all__ = ["FORMATS", "MAX_DEPTH", "NO_ENUM", "TYPES", "Exported", "ShapeCounter", "shape_counter"]
 
 TYPES: Final = ("array", "bool", "null", "number", "object", "string", "other")
 """The types, in the order of every list of counts; ``other`` is what JSON does not have."""
@@ -292,6 +292,32 @@ class ShapeCounter:
             digest = _keyed_hash(self._enum_key, text)
             self._size += digest not in node.enums
             node.enums[digest] = node.enums.get(digest, 0) + count
+
+
+def shape_counter(
+    max_depth: int = MAX_DEPTH, *, formats: bool = False, enum_key: bytes | None = None
+) -> ShapeCounter:
+    """A counter of what values consist of.
+
+    Args:
+        max_depth: How many levels of containers are entered.
+        formats: Count what strings look like, too; in Python, whatever the backend.
+        enum_key: Count strings by a hash under this key, too; likewise.
+
+    Returns:
+        An empty counter with the methods of ``ShapeCounter``.
+
+    Raises:
+        ValueError: ``max_depth`` is less than 1.
+
+    Source: "The case for shape-only fingerprints", Arrays are the hard part.
+
+    >>> counter = shape_counter()
+    >>> counter.observe({"price": 24000})
+    >>> counter.observations, counter.size  # two paths, and one set of keys
+    (1, 3)
+    """
+    return ShapeCounter(checked_depth(max_depth), formats=formats, enum_key=enum_key)
 
 
 def _formats_of(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from overturn_fast import __version__, backend
 from overturn_fast.cli.canonical import canonical
 from overturn_fast.cli.drift import drift
 from overturn_fast.cli.fingerprint import fingerprint
+from overturn_fast.cli.shape import shape
 from overturn_fast.cli.vectors import vectors
 from overturn_fast.cli.verify import verify
 
@@ -21,6 +22,7 @@ Examples:
   overturn-fast fingerprint calls.ndjson | sort | uniq -c | sort -rn | head
   echo '{"name":"close_ticket","args":{"ticketId":"T-1"}}' | overturn-fast fingerprint -
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
+  overturn-fast shape response.json
   overturn-fast vectors --contract mcpulse | overturn-fast verify -
   overturn-fast drift learn responses.ndjson --tool search --output search.json
 
@@ -50,6 +52,7 @@ def cli() -> None:
 
 cli.add_command(fingerprint)
 cli.add_command(canonical)
+cli.add_command(shape)
 cli.add_command(verify)
 cli.add_command(drift)
 cli.add_command(vectors)

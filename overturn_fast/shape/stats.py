@@ -7,8 +7,9 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
 
+from overturn_fast._backend import engine
 from overturn_fast._errors import CanonicalizationError
-from overturn_fast._pure.shape_counter import TYPES, ShapeCounter
+from overturn_fast._pure.shape_counter import TYPES
 from overturn_fast._text import checked_json
 from overturn_fast.shape.times import Time, milliseconds
 from overturn_fast.shape.tree import Limits, Node, close, nodes
@@ -97,7 +98,7 @@ class ShapeStats:
         self._limits = Limits() if limits is None else limits
         self._formats = bool(formats)
         self._enum_id = None if enum_key is None else _key_id(enum_key)
-        self._counter: Any = ShapeCounter(
+        self._counter: Any = engine.shape_counter(
             self._limits.max_depth, formats=self._formats, enum_key=enum_key
         )
         self._can_observe = True
