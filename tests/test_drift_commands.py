@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def write(path: str, tool: str, first: int, days: int, *drifts: str, per_day: int = 60) -> None:
+def write(path: str, tool: str, first: int, days: int, *drifts: str, per_day: int = 30) -> None:
     lines = [
         json.dumps({"at": time, "response": response})
         for time, response in traffic(
@@ -46,12 +47,23 @@ def write(path: str, tool: str, first: int, days: int, *drifts: str, per_day: in
     Path(path).write_text("".join(f"{line}\n" for line in lines))
 
 
-@pytest.fixture
-def learned(run: Run) -> Run:
-    """The same with ``search.json`` in it, learned from five days."""
-    write("weeks.ndjson", "search", 0, 5)
-    result = run("learn", "weeks.ndjson", "--tool", "search", *OPTIONS, "-o", "search.json")
+@pytest.fixture(scope="module")
+def weeks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with five days of responses, and what was learned from them."""
+    folder = tmp_path_factory.mktemp("weeks")
+    path = str(folder / "weeks.ndjson")
+    write(path, "search", 0, 5, per_day=40)
+    arguments = ["learn", path, "--tool", "search", *OPTIONS, "-o", str(folder / "search.json")]
+    result = CliRunner().invoke(cli, ["drift", *arguments])
     assert (result.exit_code, result.output) == (0, "")
+    return folder
+
+
+@pytest.fixture
+def learned(run: Run, weeks: Path) -> Run:
+    """``run`` in a folder with these two files."""
+    for path in weeks.iterdir():
+        shutil.copy(path, path.name)
     return run
 
 
@@ -169,7 +181,7 @@ def test_members_that_are_missing_or_wrong_are_reported(run: Run) -> None:
 def test_show_prints_a_tree_with_percentages(learned: Run) -> None:
     output = learned("show", "search.json").output
     assert output.startswith(
-        "search: 300 responses, 2026-06-01T00:00:00Z to 2026-06-05T23:36:00Z\n"
+        "search: 200 responses, 2026-06-01T00:00:00Z to 2026-06-05T23:24:00Z\n"
     )
     assert re.search(r"├─ did_you_mean +string +\d+(\.\d)?%\n", output)
     assert re.search(r"│  └─ \{\*\} +integer\n", output)
@@ -190,7 +202,7 @@ def test_a_database_holds_many_tools(run: Run) -> None:
                 "learn", f"{tool}.ndjson", "--tool", tool, "--extend", *OPTIONS, "-o", "all.db"
             )
             assert result.exit_code == 0, result.output
-    assert "pricing: 240 responses" in run("show", "all.db", "--tool", "pricing").output
+    assert "pricing: 120 responses" in run("show", "all.db", "--tool", "pricing").output
     result = run("show", "all.db")
     assert result.exit_code == 2
     assert "name one with --tool" in result.output
@@ -224,7 +236,7 @@ def test_merging_what_does_not_belong_together_is_refused(run: Run) -> None:
 
 
 def test_the_demo_prints_commands_that_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = run("demo", "demo", "--days", "5", "--per-day", "40")
+    result = run("demo", "demo", "--days", "3", "--per-day", "30")
     cd, *commands = result.output.splitlines()
     assert cd == "cd demo"
     monkeypatch.chdir("demo")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
@@ -41,7 +42,7 @@ def found(before: ShapeStats, since: ShapeStats, **policy: Any) -> list[tuple[st
 def recorded(tool: str, first: int, days: int, seed: int, *drifts: str) -> ShapeStats:
     stats = ShapeStats(tool)
     for time, response in traffic(
-        tool, days, 60, seed=seed, start=START + first * DAY, drifts=drifts
+        tool, days, 40, seed=seed, start=START + first * DAY, drifts=drifts
     ):
         stats.observe(response, time / 1000)
     return stats
@@ -99,9 +100,9 @@ def test_a_planted_drift_is_found_with_its_counts_and_severity(
     ]
     current = [
         response
-        for _, response in traffic(tool, 1, 60, seed=3, start=START + 10 * DAY, drifts=(drift,))
+        for _, response in traffic(tool, 1, 40, seed=3, start=START + 10 * DAY, drifts=(drift,))
     ]
-    learned = [response for _, response in traffic(tool, 10, 60)]
+    learned = [response for _, response in traffic(tool, 10, 40)]
     for event, (_, _, _, before, after) in zip(comparison, planted, strict=True):
         assert before in (None, event.before)
         assert after in (None, event.after)
@@ -358,6 +359,7 @@ def test_comparing_changes_neither_side() -> None:
 # -- text ------------------------------------------------------------------------------------------
 
 
+@cache
 def comparison_of(*drifts: str) -> Comparison:
     return compare(recorded("search", 0, 10, 0), recorded("search", 10, 1, 3, *drifts))
 
@@ -376,7 +378,7 @@ def test_the_text_is_that_of_the_essay() -> None:
 def test_json_has_everything() -> None:
     document = json.loads(FORMATS["json"](comparison_of("rename"), []))
     assert document["outcome"] == "breaking"
-    assert document["current_observations"] == 60
+    assert document["current_observations"] == 40
     assert [event["key"] for event in document["events"]] == [
         "search field_removed $.results[].url",
         "search field_added $.results[].link",

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overturn_fast.shape import Limits, ShapeStats, baseline
+from overturn_fast.shape import BaselineError, BaselineStore, Limits, ShapeStats, baseline
 from overturn_fast.shape import tree as shape_tree
+from overturn_fast.shape.tree import Node
 
 # Few names, so that they meet; some that are identifiers.
 KEYS = st.sampled_from([*"abcdefghij", "x.y", "2026-07-13", "17", "ann@example.com"])
