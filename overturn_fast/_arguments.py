@@ -40,6 +40,15 @@ def checked_integers(integers: Any) -> bool:
     return integers == "double"
 
 
+def checked_shape_profile(profile: Any) -> str:
+    """``profile`` if it names one of the shapes."""
+    if not isinstance(profile, str):
+        raise TypeError(f'profile must be "seed" or "v2", not {type(profile).__name__}')
+    if profile not in ("seed", "v2"):
+        raise ValueError('profile must be "seed" or "v2"')
+    return str.__str__(profile)
+
+
 def checked_encoder(encoder: Any) -> Callable[[object], object] | None:
     """``encoder`` if it is callable or None."""
     if encoder is not None and not callable(encoder):

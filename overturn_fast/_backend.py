@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from overturn_fast._version import __version__
 
-__all__ = ["backend", "engine", "native_error", "text_engine"]
+__all__ = ["backend", "engine", "native_error", "shape_text_engine", "text_engine"]
 
 _VARIABLE = "OVERTURN_FAST_BACKEND"
 _WALKER = "overturn_fast._walker"
@@ -75,7 +75,9 @@ class _Unavailable:
         raise ImportError(f"JSON text needs the binding of the C core: {self._reason}")
 
 
-def choose_text() -> ModuleType | _Unavailable:
+def choose_text(
+    native: str = "overturn_fast._native_text", pure: str = "overturn_fast._pure.text"
+) -> ModuleType | _Unavailable:
     """The functions over JSON text: those of the C core wherever its binding loads.
 
     It does on Python implementations without the walker too, and does not in an interpreter with
@@ -85,15 +87,16 @@ def choose_text() -> ModuleType | _Unavailable:
     wanted = os.environ.get(_VARIABLE) or "auto"
     try:
         if wanted != "python":
-            return importlib.import_module("overturn_fast._native_text")
+            return importlib.import_module(native)
     except ImportError as error:
         if wanted == "native":
             return _Unavailable(error)
-    return importlib.import_module("overturn_fast._pure.text")
+    return importlib.import_module(pure)
 
 
 if TYPE_CHECKING:
     # Both engines have the signatures of the readable one.
+    from overturn_fast import _native_shape as shape_text_engine
     from overturn_fast import _native_text as text_engine
     from overturn_fast._pure import fingerprints as engine
 
@@ -102,3 +105,4 @@ if TYPE_CHECKING:
 else:
     backend, native_error, engine = choose()
     text_engine = choose_text()
+    shape_text_engine = choose_text("overturn_fast._native_shape", "overturn_fast._pure.shape")

@@ -249,6 +249,10 @@ class ReadFailure(Exception):
     """Code of a value's own type raised while the value was read; ``__cause__`` has the reason."""
 
 
+class KeyFailure(Exception):
+    """A mapping has keys that there is no text or no order for; the argument says so."""
+
+
 def format_path(path: Sequence[Segment]) -> str:
     """The path as text: ``$.filters.ids[3]``, ``$["two words"]``, ``$.tags[*]`` in a set."""
     if len(path) <= _SHOWN_HEAD + _SHOWN_TAIL:
@@ -317,6 +321,10 @@ def conversion_failure(
     has notes (3.11). A failure inside the value's own type becomes an UnsupportedTypeError.
     """
     where = format_path(path)
+    if isinstance(error, KeyFailure):
+        refused = KeyTypeError(f"{where}: {error}")
+        refused.__cause__ = error.__cause__
+        return refused
     if isinstance(error, ReadFailure):
         failed = UnsupportedTypeError(f"{where}: reading {type_name(value)} failed")
         failed.__cause__ = error.__cause__
@@ -324,6 +332,22 @@ def conversion_failure(
     if hasattr(error, "add_note"):
         error.add_note(f"while canonicalizing {where}")
     return error
+
+
+_SHOWN_PATH: Final = 200  # characters shown of the path of a shape
+
+
+def key_surrogate_failure(path: str) -> SurrogateError:
+    """The exception for a path of a shape that holds a surrogate and so has no UTF-8.
+
+    The message names what stands before the key that the surrogate is in, as far as a path of the
+    profile ``seed`` tells keys apart.
+    """
+    before = path[: next(i for i, char in enumerate(path) if "\ud800" <= char <= "\udfff")]
+    container = before[: max(before.rfind("."), 1)]
+    if len(container) > _SHOWN_PATH:
+        container = f"{container[:_SHOWN_PATH]}..."
+    return SurrogateError(f"{container}: a key of type str holds a lone surrogate")
 
 
 def text_failure(

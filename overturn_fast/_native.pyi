@@ -35,6 +35,17 @@ class _Library(Protocol):
     ) -> int: ...
     def ovt_text_call(self, output: Any, text: Any, length: int, max_depth: int) -> int: ...
     def ovt_text_members(self, output: Any, text: Any, length: int, max_depth: int) -> int: ...
+    def ovt_text_shape(
+        self,
+        output: Any,
+        profile: int,
+        is_digest: bool,
+        seed: int,
+        text: Any,
+        length: int,
+        max_depth: int,
+    ) -> int: ...
+    def ovt_shape_release(self, output: Any) -> None: ...
 
 ffi: FFI
 lib: _Library

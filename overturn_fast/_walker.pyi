@@ -14,5 +14,8 @@ from overturn_fast._pure.jcs import sha256 as sha256
 from overturn_fast._pure.mcpulse import args_hash as args_hash
 from overturn_fast._pure.mcpulse import json_size as json_size
 from overturn_fast._pure.mcpulse import utf16_length as utf16_length
+from overturn_fast._pure.shape import shape as shape
+from overturn_fast._pure.shape import shape_fingerprint as shape_fingerprint
+from overturn_fast._pure.shape_counter import shape_counter as shape_counter
 
 VERSION: Final[str]

@@ -19,6 +19,7 @@ import pytest
 import overturn_fast
 from overturn_fast import _backend
 from overturn_fast._pure import fingerprints, text
+from overturn_fast._pure import shape as pure_shape
 
 DATA = Path(__file__).parent / "data"
 
@@ -90,6 +91,24 @@ def text_engine(request: pytest.FixtureRequest) -> ModuleType:
 def text_engines() -> tuple[ModuleType, ModuleType]:
     """Both of them: native, pure."""
     return native_text(), text
+
+
+def native_shape_text() -> ModuleType:
+    """The native shapes of JSON text; without them as for ``native_engine``."""
+    native_engine()
+    return importlib.import_module("overturn_fast._native_shape")
+
+
+@pytest.fixture(scope="session", params=["native", "python"])
+def shape_text_engine(request: pytest.FixtureRequest) -> ModuleType:
+    """The shapes of JSON text of each of the two engines in turn."""
+    return native_shape_text() if request.param == "native" else pure_shape
+
+
+@pytest.fixture(scope="session")
+def shape_text_engines() -> tuple[ModuleType, ModuleType]:
+    """Both of them: native, pure."""
+    return native_shape_text(), pure_shape
 
 
 @pytest.fixture(scope="session")

@@ -310,3 +310,23 @@ def test_the_benchmark_of_text_names_every_workload(capsys: pytest.CaptureFixtur
     for name in WORKLOADS:
         assert f" {name} " in shown or f"\n{name} " in shown
     assert "two threads, records" in shown
+
+
+def test_the_benchmark_of_shapes_names_every_workload(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import shape
+
+    assert shape.main(["--quick"]) == 0
+    shown = capsys.readouterr().out
+    for workload in shape.WORKLOADS:
+        assert shown.count(workload.name) >= 3
+
+
+def test_the_sketch_that_is_measured_gives_the_fingerprints_of_the_profile_seed() -> None:
+    from benchmarks import shape, sketch
+    from overturn_fast.shape import fingerprint
+    from overturn_fast.shape import shape as shape_of
+
+    for workload in (*shape.WORKLOADS, *WORKLOADS.values()):
+        value = workload.build()
+        assert sketch.rows(value) == shape_of(value)
+        assert sketch.fingerprint(value) == fingerprint(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import datetime
 import decimal
@@ -87,6 +88,18 @@ for _ in range(20):
 
 Case = Callable[[ModuleType], Any]
 
+
+def counted(counter: Any) -> Any:
+    """A counter after some use of each of its methods."""
+    counter.observe([CALL, Loose(a=[{"é": b""}], b=TARGET)], 5)
+    counter.observe_text(b'{"a": [1, {"\\u00e9": null}], "long name of a member": 2}', None, 3)
+    counter.observe_lines(b'{"a": 1}\n{"a": }\n[{"b": {}}, {"c": []}]\n', at=7)
+    exported = counter.export()
+    counter.clear()
+    counter.observe({"after": ["clear"]})
+    return exported
+
+
 SUCCESSES: dict[str, Case] = {
     "a small call": lambda e: e.tool_fingerprint("t", {"ticketId": "T-1", "priority": "P0"}),
     "a call of many parts": lambda e: e.tool_fingerprint("t", CALL),
@@ -117,6 +130,16 @@ SUCCESSES: dict[str, Case] = {
         for value in (CALL, CYCLE, DEEP, [OrderedDict(a=1), 2**70, 0.1], {2: [b""]}, Unreadable())
     ],
     "lengths": lambda e: [e.utf16_length(value) for value in ("é😀", Text("x"), b"", None)],
+    "shapes": lambda e: [
+        (e.shape(value, profile=profile), e.shape_fingerprint(value, profile=profile))
+        for profile, keys in (("seed", {2: b"", 1: TARGET}), ("v2", {**CALL, 1: b""}))
+        for value in (
+            [{key: [number] for key in KEYS} for number in range(4)],
+            [Loose(b=2), keys, TARGET, [{"é": "é", "k" * 9: {1, 2}}], DEEP],
+            {f"key {number}": number for number in range(80)},
+        )
+    ],
+    "a counter": lambda e: counted(e.shape_counter()),
     "another profile": lambda e: e.canonical_with("pleach", [CALL["é"], "\ud800", {"é": 1}]),
 }
 
@@ -160,6 +183,39 @@ FAILURES: dict[str, tuple[type[BaseException], Case]] = {
     "a surrogate in a key": (
         overturn_fast.SurrogateError,
         lambda e: e.canonical_with("jcs", [{"é": 1, "é\ud800": 2}]),
+    ),
+    "a shape without end": (
+        overturn_fast.CircularReferenceError,
+        lambda e: e.shape({"é": [CALL, {"a": Loose(b=CYCLE)}]}),
+    ),
+    "a shape with an unreadable part": (
+        overturn_fast.UnsupportedTypeError,
+        lambda e: e.shape([CALL, Loose(a=collections.deque([1]))]),
+    ),
+    "a shape with a key that has no text": (
+        overturn_fast.KeyTypeError,
+        lambda e: e.shape_fingerprint([CALL, {"é": 1, b"": 2}], profile="v2"),
+    ),
+    "a shape with a key that has no UTF-8": (
+        overturn_fast.SurrogateError,
+        lambda e: e.shape_fingerprint([{"é": 1, "é\ud800": 2}]),
+    ),
+    "a shape that is too deep": (
+        overturn_fast.DepthError,
+        lambda e: e.shape_fingerprint({"é": DEEP}, max_depth=18, profile="v2"),
+    ),
+    "a shape of an unknown profile": (ValueError, lambda e: e.shape(CALL, profile="v3")),
+    "a counter of a wrong text": (
+        overturn_fast.JSONTextError,
+        lambda e: e.shape_counter().observe_text(b'{"\\u00e9": [1, {}'),
+    ),
+    "a counter of a wrong value": (
+        overturn_fast.CircularReferenceError,
+        lambda e: e.shape_counter(3).observe([Loose(a=CALL), CYCLE], at=5),
+    ),
+    "a counter of a wrong argument": (
+        TypeError,
+        lambda e: e.shape_counter().observe(CALL, 5, when=5),
     ),
     "a cycle": (overturn_fast.CircularReferenceError, lambda e: e.hash_json({"é": CYCLE})),
     "too deep": (overturn_fast.DepthError, lambda e: e.hash_json({"é": DEEP}, max_depth=10)),

@@ -36,6 +36,9 @@ NAMES = {
     "ToolFingerprinter": "TOOL_FINGERPRINTER",
     "dumps": "DUMPS",
     "sha256": "SHA256",
+    "shape": "SHAPE",
+    "shape_fingerprint": "SHAPE_FINGERPRINT",
+    "shape_counter": "SHAPE_COUNTER",
 }
 
 

@@ -247,7 +247,7 @@ static const uint8_t *skip_number(ovt_reader *reader, const uint8_t *at) {
     return at + number.length;
 }
 
-static const uint8_t *skip_scalar(ovt_reader *reader, const uint8_t *at) {
+const uint8_t *ovt_skip_scalar(ovt_reader *reader, const uint8_t *at) {
     switch (*at) {
     case '"':
         return ovt_skip_string(reader, at + 1);
@@ -315,7 +315,7 @@ static const uint8_t *skip_first(ovt_reader *reader, const uint8_t *at, kind_sta
             }
         }
     }
-    return skip_scalar(reader, at);
+    return ovt_skip_scalar(reader, at);
 }
 
 /* Closes the containers that end after a value; returns where the next value starts, or the end of

@@ -207,6 +207,9 @@ static inline bool ovt_is_word(const uint8_t *at, const char word[4]) {
 
 /* ---- whole values ---------------------------------------------------------------------------- */
 
+/* The end of the value that starts at `at` and is no container. NULL if something is wrong. */
+const uint8_t *ovt_skip_scalar(ovt_reader *reader, const uint8_t *at);
+
 /* The end of the value that starts at `at`, read without a trace: containers nest at most
  * `max_depth` levels. NULL if something is wrong; if memory runs out, with no error recorded. */
 const uint8_t *ovt_skip_value(ovt_reader *reader, const uint8_t *at, size_t max_depth);

@@ -11,6 +11,7 @@
 #include "number_write.h"
 #include "profile.h"
 #include "sha256.h"
+#include "shape_output.h"
 #include "status.h"
 #include "text_output.h"
 

@@ -8,6 +8,7 @@
 #include "json_size.h"
 #include "number_write.h"
 #include "overturn.h"
+#include "shape_counter.h"
 #include "utf16_length.h"
 #include "walker.h"
 
@@ -28,6 +29,10 @@ typedef enum {
     NAME_CALLS,
     NAME_TEXT,
     NAME_INTEGERS,
+    NAME_OBJ,
+    NAME_PROFILE,
+    NAME_FORMATS,
+    NAME_ENUM_KEY,
     NAME_COUNT,
 } argument_name;
 
@@ -37,7 +42,9 @@ static const char *const argument_names[NAME_COUNT] = {
     [NAME_NAME] = "name",           [NAME_ARGS] = "args",
     [NAME_MATCH_ON] = "match_on",   [NAME_IGNORE_ARGS] = "ignore_args",
     [NAME_CALLS] = "calls",         [NAME_TEXT] = "text",
-    [NAME_INTEGERS] = "integers",
+    [NAME_INTEGERS] = "integers",   [NAME_OBJ] = "obj",
+    [NAME_PROFILE] = "profile",     [NAME_FORMATS] = "formats",
+    [NAME_ENUM_KEY] = "enum_key",
 };
 
 typedef struct {
@@ -54,6 +61,7 @@ typedef struct {
     PyObject *tool_call;        /* the kind of a tool call */
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
+    ovt_shape_side shapes;
     Py_ssize_t default_max_depth;
     int running_conversions; /* these two: see ovt_python_side */
     ovt_spare spare;
@@ -73,6 +81,11 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
         &state->python.failure,
         &state->python.nesting_failure,
         &state->python.conversion_failure,
+        &state->python.key_surrogate_failure,
+        &state->shapes.checked_profile,
+        &state->shapes.text_failure,
+        &state->shapes.counter_type,
+        &state->shapes.pure_counter,
         &state->checked_encoder,
         &state->checked_depth,
         &state->checked_integers,
@@ -91,6 +104,9 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
     for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
         Py_VISIT(state->python.converters[i]);
     }
+    for (int i = 0; i < OVT_SHAPE_PROFILES; i++) {
+        Py_VISIT(state->shapes.views[i]);
+    }
     return 0;
 }
 
@@ -103,6 +119,11 @@ static int clear_state(PyObject *module) {
     Py_CLEAR(state->python.failure);
     Py_CLEAR(state->python.nesting_failure);
     Py_CLEAR(state->python.conversion_failure);
+    Py_CLEAR(state->python.key_surrogate_failure);
+    Py_CLEAR(state->shapes.checked_profile);
+    Py_CLEAR(state->shapes.text_failure);
+    Py_CLEAR(state->shapes.counter_type);
+    Py_CLEAR(state->shapes.pure_counter);
     Py_CLEAR(state->checked_encoder);
     Py_CLEAR(state->checked_depth);
     Py_CLEAR(state->checked_integers);
@@ -116,6 +137,10 @@ static int clear_state(PyObject *module) {
     Py_CLEAR(state->fingerprinter_type);
     for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
         Py_CLEAR(state->python.converters[i]);
+    }
+    for (int i = 0; i < OVT_SHAPE_PROFILES; i++) {
+        Py_CLEAR(state->shapes.profiles[i]);
+        Py_CLEAR(state->shapes.views[i]);
     }
     for (int i = 0; i < NAME_COUNT; i++) {
         Py_CLEAR(state->names[i]);
@@ -808,6 +833,86 @@ static PyObject *utf16_length(PyObject *module, PyObject *const *args, Py_ssize_
     return PyLong_FromSize_t(ovt_utf16_length(text));
 }
 
+/* Which profile of shapes an argument names; -1 with an exception set. */
+static int shape_profile_of(const module_state *state, PyObject *profile) {
+    if (profile == NULL || profile == state->shapes.profiles[OVT_SHAPE_SEED]) {
+        return OVT_SHAPE_SEED;
+    }
+    if (profile == state->shapes.profiles[OVT_SHAPE_V2]) {
+        return OVT_SHAPE_V2;
+    }
+    PyObject *checked = PyObject_CallOneArg(state->shapes.checked_profile, profile);
+    if (checked == NULL) {
+        return -1;
+    }
+    const int order = PyUnicode_Compare(checked, state->shapes.profiles[OVT_SHAPE_SEED]);
+    Py_DECREF(checked);
+    return order == 0 ? OVT_SHAPE_SEED : OVT_SHAPE_V2;
+}
+
+static PyObject *shape_call(const signature *takes, PyObject *module, PyObject *const *args,
+                            Py_ssize_t nargs, PyObject *keywords, bool is_digest) {
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    if (!read_arguments(state, takes, args, nargs, keywords, given)) {
+        return NULL;
+    }
+    const int profile = shape_profile_of(state, given[1]);
+    ovt_walk_options walk_options;
+    if (profile < 0 || !read_options(state, OVT_PROFILE_OVERTURN, NULL, given[2], &walk_options)) {
+        return NULL;
+    }
+    const ovt_shape_options options = {
+        .python = &state->python,
+        .profile = (ovt_shape_profile)profile,
+        .view = state->shapes.views[profile],
+        .max_depth = walk_options.max_depth,
+    };
+    return ovt_shape_of_value(given[0], is_digest, state->shapes.seed, &options);
+}
+
+static PyObject *shape(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *keywords) {
+    static const signature takes = {"shape", {NAME_OBJ, NAME_PROFILE, NAME_MAX_DEPTH}, 3, 1, 1};
+    return shape_call(&takes, module, args, nargs, keywords, false);
+}
+
+static PyObject *shape_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *keywords) {
+    static const signature takes = {
+        "shape_fingerprint", {NAME_OBJ, NAME_PROFILE, NAME_MAX_DEPTH}, 3, 1, 1};
+    return shape_call(&takes, module, args, nargs, keywords, true);
+}
+
+/* A counter of this kind; where strings are looked at, one of the twin's. */
+static PyObject *shape_counter(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *keywords) {
+    static const signature takes = {
+        "shape_counter", {NAME_MAX_DEPTH, NAME_FORMATS, NAME_ENUM_KEY}, 3, 1, 0};
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    if (!read_arguments(state, &takes, args, nargs, keywords, given)) {
+        return NULL;
+    }
+    const int has_formats = given[1] == NULL ? 0 : PyObject_IsTrue(given[1]);
+    if (has_formats < 0) {
+        return NULL;
+    }
+    if (has_formats || (given[2] != NULL && given[2] != Py_None)) {
+        return PyObject_Vectorcall(state->shapes.pure_counter, args, (size_t)nargs, keywords);
+    }
+    Py_ssize_t max_depth = OVT_COUNTER_DEPTH;
+    if (given[0] != NULL) {
+        PyObject *checked = PyObject_CallOneArg(state->checked_depth, given[0]);
+        if (checked == NULL) {
+            return NULL;
+        }
+        max_depth = PyLong_AsSsize_t(checked);
+        Py_DECREF(checked);
+    }
+    return ovt_new_counter(&state->shapes, &state->python, max_depth, state->default_max_depth);
+}
+
 /* ---- ToolFingerprinter
  * ------------------------------------------------------------------------------ */
 
@@ -1015,6 +1120,10 @@ static bool import_python_side(module_state *state) {
         {&state->python.failure, "overturn_fast._errors", "failure"},
         {&state->python.nesting_failure, "overturn_fast._errors", "nesting_failure"},
         {&state->python.conversion_failure, "overturn_fast._errors", "conversion_failure"},
+        {&state->python.key_surrogate_failure, "overturn_fast._errors", "key_surrogate_failure"},
+        {&state->shapes.checked_profile, "overturn_fast._arguments", "checked_shape_profile"},
+        {&state->shapes.text_failure, "overturn_fast._errors", "text_failure"},
+        {&state->shapes.pure_counter, "overturn_fast._pure.shape_counter", "shape_counter"},
         {&state->in_call, "overturn_fast._errors", "in_call"},
         {&state->checked_encoder, "overturn_fast._arguments", "checked_encoder"},
         {&state->checked_depth, "overturn_fast._arguments", "checked_depth"},
@@ -1040,6 +1149,29 @@ static bool import_python_side(module_state *state) {
     return import_converters(&state->python);
 }
 
+/* The names of the profiles, their views, and a number that nobody outside this process knows. */
+static bool prepare_shapes(module_state *state) {
+    static const char *const names[OVT_SHAPE_PROFILES] = {
+        [OVT_SHAPE_SEED] = "seed",
+        [OVT_SHAPE_V2] = "v2",
+    };
+    PyObject *views;
+    if (!import_into(&views, "overturn_fast._shape_values", "VIEWS")) {
+        return false;
+    }
+    bool found = true;
+    for (int i = 0; found && i < OVT_SHAPE_PROFILES; i++) {
+        state->shapes.profiles[i] = PyUnicode_InternFromString(names[i]);
+        state->shapes.views[i] = PyMapping_GetItemString(views, names[i]);
+        found = state->shapes.profiles[i] != NULL && state->shapes.views[i] != NULL;
+    }
+    Py_DECREF(views);
+    if (found) {
+        state->shapes.seed = (uint64_t)PyObject_Hash(state->shapes.profiles[OVT_SHAPE_SEED]);
+    }
+    return found;
+}
+
 static int execute_module(PyObject *module) {
     const char *rejected = ovt_sha256_rejected();
     if (rejected != NULL) {
@@ -1056,12 +1188,16 @@ static int execute_module(PyObject *module) {
             return -1;
         }
     }
-    if (!import_python_side(state)) {
+    if (!import_python_side(state) || !prepare_shapes(state)) {
         return -1;
     }
     state->fingerprinter_type = PyType_FromModuleAndSpec(module, &fingerprinter_spec, NULL);
     if (state->fingerprinter_type == NULL ||
         PyModule_AddType(module, (PyTypeObject *)state->fingerprinter_type) < 0) {
+        return -1;
+    }
+    state->shapes.counter_type = PyType_FromModuleAndSpec(module, &ovt_counter_spec, NULL);
+    if (state->shapes.counter_type == NULL) {
         return -1;
     }
     return PyModule_AddStringConstant(module, "VERSION", ovt_version());
@@ -1084,6 +1220,11 @@ static PyMethodDef walker_functions[] = {
      OVT_DOC_UTF16_LENGTH},
     {"dumps", OVT_FASTCALL(jcs_dumps), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_DUMPS},
     {"sha256", OVT_FASTCALL(jcs_sha256), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_SHA256},
+    {"shape", OVT_FASTCALL(shape), METH_FASTCALL | METH_KEYWORDS, OVT_DOC_SHAPE},
+    {"shape_fingerprint", OVT_FASTCALL(shape_fingerprint), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_SHAPE_FINGERPRINT},
+    {"shape_counter", OVT_FASTCALL(shape_counter), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_SHAPE_COUNTER},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
     {NULL, NULL, 0, NULL},
 };

@@ -19,13 +19,14 @@
 
 /* What the walker needs of the package's Python side, held by the module's state. */
 typedef struct {
-    PyObject *pairs_type;         /* _convert.Pairs */
-    PyObject *set_items_type;     /* _convert.SetItems */
-    PyObject *dropped;            /* _convert.DROPPED */
-    PyObject *unsupported;        /* _convert.UNSUPPORTED */
-    PyObject *failure;            /* _errors.failure */
-    PyObject *nesting_failure;    /* _errors.nesting_failure */
-    PyObject *conversion_failure; /* _errors.conversion_failure */
+    PyObject *pairs_type;            /* _convert.Pairs */
+    PyObject *set_items_type;        /* _convert.SetItems */
+    PyObject *dropped;               /* _convert.DROPPED */
+    PyObject *unsupported;           /* _convert.UNSUPPORTED */
+    PyObject *failure;               /* _errors.failure */
+    PyObject *nesting_failure;       /* _errors.nesting_failure */
+    PyObject *conversion_failure;    /* _errors.conversion_failure */
+    PyObject *key_surrogate_failure; /* _errors.key_surrogate_failure */
     PyObject *converters[OVT_PROFILE_COUNT];
     /* How many walks are calling a converter now, in any thread: one that starts meanwhile may be
      * inside another, and keeps off the C stack what it can, so that a hook which calls itself

@@ -24,6 +24,8 @@ from overturn_fast._profiles import OVERTURN, PROFILES
 from overturn_fast._pure.canonical import canonical_text
 from overturn_fast._pure.jcs import dumps, sha256
 from overturn_fast._pure.mcpulse import args_hash, json_size, utf16_length
+from overturn_fast._pure.shape import shape, shape_fingerprint
+from overturn_fast._pure.shape_counter import shape_counter
 from overturn_fast._pure.strings import call_prefix
 from overturn_fast._selection import key_names, select_args
 
@@ -38,6 +40,9 @@ __all__ = [
     "hash_json",
     "json_size",
     "sha256",
+    "shape",
+    "shape_counter",
+    "shape_fingerprint",
     "tool_fingerprint",
     "utf16_length",
 ]

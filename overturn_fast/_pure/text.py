@@ -28,7 +28,16 @@ from overturn_fast._profiles import OVERTURN, Integers, Profile
 from overturn_fast._pure import numbers
 from overturn_fast._pure.strings import call_prefix, quote, utf16_order
 
-__all__ = ["Member", "Selection", "call_digest", "canonical_text", "members", "text_digest"]
+__all__ = [
+    "Frame",
+    "Member",
+    "Reader",
+    "Selection",
+    "call_digest",
+    "canonical_text",
+    "members",
+    "text_digest",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +61,14 @@ def canonical_text(text: bytes, profile: Profile, max_depth: int) -> bytes:
             are wrong, the first in reading order. Names of members are compared as their object
             ends.
     """
-    return _Reader(bytes(text), profile, max_depth, None).canonical().encode()
+    return Reader(bytes(text), profile, max_depth, None).canonical().encode()
 
 
 def text_digest(
     prefix: bytes, text: bytes, profile: Profile, max_depth: int, selection: Selection | None
 ) -> str:
     """The SHA-256, in hexadecimal, of a prefix and the canonical form of what is selected."""
-    canonical = _Reader(bytes(text), profile, max_depth, selection).canonical()
+    canonical = Reader(bytes(text), profile, max_depth, selection).canonical()
     return hashlib.sha256(prefix + canonical.encode()).hexdigest()
 
 
@@ -79,7 +88,7 @@ def members(text: bytes, max_depth: int) -> list[Member]:
         CanonicalizationError: As ``canonical_text``; containers in the object may be nested
             ``max_depth`` levels.
     """
-    return _Reader(bytes(text), OVERTURN, max_depth, None).members()
+    return Reader(bytes(text), OVERTURN, max_depth, None).members()
 
 
 def call_digest(text: bytes, max_depth: int) -> str:
@@ -143,7 +152,7 @@ class _Call:
         member = self.fields[field]
         if self._first_byte(field) != b"[":
             self._fail(CallReason.NO_ARRAY, field, member.value_start)
-        names, reader = [], _Reader(self.text, OVERTURN, sys.maxsize, None)
+        names, reader = [], Reader(self.text, OVERTURN, sys.maxsize, None)
         for item, offset in enumerate(reader.items(member.value_start)):
             if self.text[offset : offset + 1] != b'"':
                 self._fail(CallReason.ITEM, field, offset, item)
@@ -151,7 +160,7 @@ class _Call:
         return frozenset(names)
 
     def _string(self, offset: int) -> str:
-        reader = _Reader(self.text, OVERTURN, 1, None)
+        reader = Reader(self.text, OVERTURN, 1, None)
         reader.position = offset
         return reader.read_string()
 
@@ -202,7 +211,7 @@ _NULL: Final = _Null()
 _OPENED: Final = object()
 
 
-class _Frame:
+class Frame:
     """An open container and the values read so far."""
 
     __slots__ = ("is_object", "members", "name", "name_offset")
@@ -222,7 +231,7 @@ class _Frame:
         self.members.append((self.name, self.name_offset, value))
 
 
-class _Reader:
+class Reader:
     """One pass over one text."""
 
     def __init__(
@@ -233,16 +242,21 @@ class _Reader:
         self.max_depth = max_depth
         self.selection = selection
         self.position = 0
-        self.frames: list[_Frame] = []
+        self.frames: list[Frame] = []
 
     def canonical(self) -> str:
         """The canonical form of the whole text."""
+        value = self.whole()
+        return "null" if value is _NULL else "".join(_flattened(value))
+
+    def whole(self) -> Piece:
+        """What the value of the whole text becomes."""
         self._skip_space()
         value = self._read()
         self._skip_space()
         if self.position != len(self.text):
             self._fail(TextReason.EXTRA, self.position)
-        return "null" if value is _NULL else "".join(_flattened(value))
+        return value
 
     def members(self) -> list[Member]:
         """Where the members of the whole text, an object, stand; none if it is another value."""
@@ -270,7 +284,7 @@ class _Reader:
         return found
 
     def _member(self) -> Member:
-        frame = _Frame(is_object=True)
+        frame = Frame(is_object=True)
         name_start = self.position
         if self._byte() != b'"':
             self._fail(TextReason.EXPECTED_NAME, name_start)
@@ -331,30 +345,36 @@ class _Reader:
         if literal is None or not self.text.startswith(literal, self.position):
             self._fail(TextReason.EXPECTED_VALUE, self.position)
         self.position += len(literal)
+        return self._literal(literal)
+
+    def _literal(self, literal: bytes) -> Piece:
         return _NULL if literal == b"null" else literal.decode()
 
     def _open(self, is_object: bool) -> Piece:
         if len(self.frames) >= self.max_depth:
             self._fail(TextReason.DEPTH, self.position)
-        frame = _Frame(is_object)
+        frame = Frame(is_object)
         self.position += 1
         self._skip_space()
         if self._byte() == frame.close:
             self.position += 1
-            return "{}" if is_object else "[]"
+            return self._empty(is_object)
         self.frames.append(frame)
         if is_object:
             self._read_name(frame)
         return _OPENED
 
-    def _start_next(self, frame: _Frame) -> None:
+    def _empty(self, is_object: bool) -> Piece:
+        return "{}" if is_object else "[]"
+
+    def _start_next(self, frame: Frame) -> None:
         """Go past a comma, and past the name of the member that follows."""
         self.position += 1
         self._skip_space()
         if frame.is_object:
             self._read_name(frame)
 
-    def _read_name(self, frame: _Frame) -> None:
+    def _read_name(self, frame: Frame) -> None:
         if self._byte() != b'"':
             self._fail(TextReason.EXPECTED_NAME, self.position)
         frame.name_offset = self.position
@@ -365,7 +385,7 @@ class _Reader:
         self.position += 1
         self._skip_space()
 
-    def _closed(self, frame: _Frame) -> Piece:
+    def _closed(self, frame: Frame) -> Piece:
         """The canonical text of a container that ends here."""
         if frame.is_object:
             members = self._ordered(frame)
@@ -383,7 +403,7 @@ class _Reader:
         pieces.append(closing)
         return pieces
 
-    def _ordered(self, frame: _Frame) -> dict[str, Piece]:
+    def _ordered(self, frame: Frame) -> dict[str, Piece]:
         """The members of an object that are written, in the order of their names."""
         by_name: dict[str, Piece] = {}
         for name, offset, value in frame.members:
@@ -404,7 +424,8 @@ class _Reader:
 
     # -- scalars ----------------------------------------------------------------------------
 
-    def _read_number(self) -> str:
+    def _number_literal(self) -> re.Match[bytes]:
+        """Go past the number that starts here."""
         start = self.position
         match = _NUMBER.match(self.text, start)
         beginning = _BEGINNING.match(self.text, start)
@@ -414,6 +435,11 @@ class _Reader:
                 self._fail(TextReason.NOT_FINITE, start)
             self._fail(TextReason.EXPECTED_DIGIT, beginning.end())
         self.position = match.end()
+        return match
+
+    def _read_number(self) -> Piece:
+        start = self.position
+        match = self._number_literal()
         literal, is_integer = match.group().decode(), match.group(1) is match.group(2) is None
         if is_integer and self.profile.integers is Integers.EXACT_BELOW_1E21:
             digits = literal.removeprefix("-")
@@ -428,7 +454,7 @@ class _Reader:
             return numbers.integral_exact(value)
         return numbers.ecmascript(value)
 
-    def _read_string_value(self) -> str:
+    def _read_string_value(self) -> Piece:
         text = self.read_string()
         return quote(text.strip() if self.profile.trim_strings else text)
 
@@ -490,7 +516,7 @@ class _Reader:
         assert match is not None  # it may be empty
         self.position = match.end()
 
-    def _fail_after_value(self, frame: _Frame) -> NoReturn:
+    def _fail_after_value(self, frame: Frame) -> NoReturn:
         is_object = frame.is_object
         self._fail(
             TextReason.EXPECTED_COMMA_OR_BRACE

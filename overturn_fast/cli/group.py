@@ -6,7 +6,9 @@ import click
 
 from overturn_fast import __version__, backend
 from overturn_fast.cli.canonical import canonical
+from overturn_fast.cli.drift import drift
 from overturn_fast.cli.fingerprint import fingerprint
+from overturn_fast.cli.shape import shape
 from overturn_fast.cli.vectors import vectors
 from overturn_fast.cli.verify import verify
 
@@ -20,7 +22,9 @@ Examples:
   overturn-fast fingerprint calls.ndjson | sort | uniq -c | sort -rn | head
   echo '{"name":"close_ticket","args":{"ticketId":"T-1"}}' | overturn-fast fingerprint -
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
+  overturn-fast shape response.json
   overturn-fast vectors --contract mcpulse | overturn-fast verify -
+  overturn-fast drift learn responses.ndjson --tool search --output search.json
 
 \b
 Exit status:
@@ -29,6 +33,9 @@ Exit status:
        differs from the vectors
   2    wrong usage, or a file that cannot be read or written
   130  interrupted from the keyboard
+
+\b
+Other statuses, those of "drift check", are in its own help.
 """
 
 
@@ -45,5 +52,7 @@ def cli() -> None:
 
 cli.add_command(fingerprint)
 cli.add_command(canonical)
+cli.add_command(shape)
 cli.add_command(verify)
+cli.add_command(drift)
 cli.add_command(vectors)

@@ -14,7 +14,7 @@ from overturn_fast.cli.calls import LineError
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
 from overturn_fast.cli.terminal import Reporter
 
-__all__ = ["convert_lines", "lines_of"]
+__all__ = ["convert_lines", "lines_of", "size_for_a_bar"]
 
 Convert = Callable[[bytes], str]
 """One line, without its line end, to its line of output. Raises LineError."""
@@ -71,7 +71,7 @@ class _Run:
 
     def convert(self, files: Sequence[str], output: str | None) -> None:
         """Do all the files, and end with a summary if a line was bad."""
-        with Reporter(_size_for_a_bar(files, output)) as reporter:
+        with Reporter(size_for_a_bar(files, output)) as reporter:
             try:
                 with opened(output) as out:
                     for path in files:
@@ -123,7 +123,7 @@ def lines_of(path: str) -> Iterator[bytes]:
         raise FileFailure(f"Cannot read {name}: {error.strerror or error}") from error
 
 
-def _size_for_a_bar(files: Sequence[str], output: str | None) -> int | None:
+def size_for_a_bar(files: Sequence[str], output: str | None) -> int | None:
     """The size of the input if a progress bar makes sense: it is large, and all regular files.
 
     There is none while standard output is a terminal, which the bar would share with the output,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-__all__ = ["Report", "Reporter"]
+__all__ = ["Report", "Reporter", "printable"]
 
 _STEP: Final = 1 << 20  # bytes between two updates of the bar
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -72,7 +72,7 @@ class Reporter:
 
     def bad_line(self, place: str, reason: str) -> None:
         """Report a line that could not be read: ``FILE:LINE:COLUMN: reason``."""
-        place, reason = _printable(place), _printable(reason)
+        place, reason = printable(place), printable(reason)
         if self._console is None:
             self.say(f"{place}: {reason}")
         else:
@@ -149,6 +149,6 @@ def _bar(console: Console) -> Progress:
     )
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """``text`` with an escape for each character that ends lines or steers a terminal."""
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)

@@ -1,0 +1,191 @@
+"""``overturn-fast drift check``: responses against a baseline."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import click
+
+from overturn_fast.cli.drift.responses import learn_files, reading_options
+from overturn_fast.cli.drift.saved import DriftCommand, read_baseline, tool_option
+from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
+from overturn_fast.shape import Comparison, Incident, Incidents, Policy, ShapeStats, compare
+from overturn_fast.shape.announce import ERROR, FORMATS, exit_code
+from overturn_fast.shape.compare import KINDS, SEVERITIES
+from overturn_fast.shape.times import Time
+
+__all__ = ["check", "compared_with", "policy_options"]
+
+_EPILOG = """\
+\b
+Examples:
+  overturn-fast drift check search.json today.ndjson
+  overturn-fast drift check search.json today.ndjson --fail-on breaking --format github
+  overturn-fast drift check search.json today.ndjson --severity "results[].ad*=ignore"
+  overturn-fast drift check search.json today.ndjson --incidents incidents.json
+
+\b
+Exit status:
+  0    no drift
+  1    information only
+  2    a warning, nothing graver
+  3    a breaking change
+  4    wrong usage, a line or a file that cannot be read, or one that cannot be written
+  5    too few responses to tell
+"""
+
+
+def policy_options(command: Any) -> Any:
+    """Declare what says what counts as a change."""
+    for option in reversed(
+        (
+            click.option(
+                "--severity",
+                "severities",
+                metavar="PATH[:KIND]=SEVERITY",
+                multiple=True,
+                help="How grave a change at PATH is: info, warning, breaking or ignore; * in PATH "
+                "stands for any text. May be given repeatedly, the last that fits counts.",
+            ),
+            click.option(
+                "--min-baseline",
+                type=click.IntRange(1),
+                default=Policy().min_baseline,
+                show_default=True,
+                help="Responses that a baseline needs.",
+            ),
+            click.option(
+                "--min-current",
+                type=click.IntRange(1),
+                default=Policy().min_current,
+                show_default=True,
+                help="Responses that are needed to compare.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def policy_of(severities: tuple[str, ...], min_baseline: int, min_current: int) -> Policy:
+    """The policy that the options describe.
+
+    Raises:
+        click.UsageError: An option makes no sense.
+    """
+    paths: dict[str, Any] = {}
+    for given in severities:
+        path, separator, severity = given.rpartition("=")
+        if not separator:
+            raise click.UsageError(f"--severity {given!r} is not PATH=SEVERITY")
+        head, colon, kind = path.rpartition(":")
+        if colon and kind in KINDS:
+            rule = paths.pop(head, {})
+            paths[head] = {**(rule if isinstance(rule, dict) else {}), kind: severity}
+        else:
+            paths.pop(path, None)
+            paths[path] = severity
+    try:
+        return Policy(min_baseline=min_baseline, min_current=min_current, paths=paths)
+    except ValueError as error:
+        raise click.UsageError(f"--severity: {error}") from error
+
+
+def compared_with(baseline: ShapeStats) -> ShapeStats:
+    """Statistics that can be compared with a baseline, in which nothing is yet.
+
+    Raises:
+        click.ClickException: The baseline tells strings apart, which needs its key.
+    """
+    if baseline._enum_id is not None:
+        raise FileFailure("the baseline tells strings apart by a key: use its Python interface")
+    return ShapeStats(baseline.tool, limits=baseline.limits, formats=baseline._formats)
+
+
+@click.command(cls=DriftCommand, epilog=_EPILOG)
+@click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True),
+)
+@tool_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Text for people, JSON, annotations of a GitHub workflow, a JUnit report, or the body of "
+    "a request to a webhook.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice([*SEVERITIES, "never"]),
+    default="info",
+    show_default=True,
+    help="The least severity for which the exit status is not 0.",
+)
+@click.option(
+    "--incidents",
+    "incidents_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Keep incidents in FILE from one run to the next, and print those of which something has "
+    "changed. The time of the run is --at, or now.",
+)
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the outcome to FILE instead of standard output.",
+)  # fmt: skip
+@policy_options
+@reading_options
+def check(
+    baseline: str,
+    files: tuple[str, ...],
+    tool: str | None,
+    form: str,
+    fail_on: str,
+    incidents_file: str | None,
+    output: str | None,
+    severities: tuple[str, ...],
+    min_baseline: int,
+    min_current: int,
+    member: str | None,
+    time_member: str | None,
+    at: Time | None,
+) -> None:
+    """Compare the responses in FILE, one JSON value a line, with BASELINE; "-" is standard input.
+
+    The exit status says how grave the gravest change is.
+    """
+    policy = policy_of(severities, min_baseline, min_current)
+    known = read_baseline(baseline, tool)
+    current = compared_with(known)
+    bad = learn_files(current, files, member=member, time_member=time_member, at=at)
+    comparison = compare(known, current, policy)
+    changed = _updated(incidents_file, comparison, at) if incidents_file is not None else []
+    with ending_cleanly(output), opened(output) as out:
+        out.write(FORMATS[form](comparison, changed).encode())
+    status = ERROR if bad else exit_code(comparison, fail_on)
+    if status:
+        raise click.exceptions.Exit(status)
+
+
+def _updated(path: str, comparison: Comparison, at: Time | None) -> list[Incident]:
+    """The incidents of which something has changed, after the file was brought up to date."""
+    incidents = Incidents()
+    if os.path.exists(path):
+        try:
+            with open(path, "rb") as file:
+                incidents.loads(file.read())
+        except (OSError, ValueError) as error:
+            raise FileFailure(f"Cannot read '{path}': {error}") from error
+    changed = incidents.update(comparison, time.time() if at is None else at)
+    with ending_cleanly(path), opened(path) as out:
+        out.write(incidents.dumps().encode())
+    return changed

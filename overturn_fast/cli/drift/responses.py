@@ -1,0 +1,186 @@
+"""Files of recorded responses into statistics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+import click
+
+from overturn_fast._arguments import DEFAULT_MAX_DEPTH
+from overturn_fast._backend import text_engine
+from overturn_fast._errors import CanonicalizationError, JSONTextError
+from overturn_fast.cli.lines import lines_of, size_for_a_bar
+from overturn_fast.cli.terminal import Reporter
+from overturn_fast.shape import ShapeStats
+from overturn_fast.shape.times import Time, milliseconds
+
+__all__ = ["at_option", "learn_files", "reading_options"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_CHUNK: Final = 1 << 20  # bytes of whole lines that are learned in one step
+_SECONDS: Final = 100_000_000_000  # a number from here on is one of milliseconds
+
+
+def _time(_: click.Context, parameter: click.Parameter, value: str | None) -> Time | None:
+    if value is None:
+        return None
+    try:
+        milliseconds(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    return value
+
+
+def at_option(text: str) -> Callable[[Command], Command]:
+    """Declare ``--at TIME``."""
+    return click.option("--at", metavar="TIME", callback=_time, help=text)
+
+
+def reading_options(command: Command) -> Command:
+    """Declare what says where in a line the response is, and when it was."""
+    for option in reversed(
+        (
+            click.option(
+                "--response",
+                "member",
+                metavar="NAME",
+                help="Each line is an object, and the response its member of that name. Lines "
+                "without one count as unreadable.",
+            ),
+            click.option(
+                "--time",
+                "time_member",
+                metavar="NAME",
+                help="The member that says when the response was: ISO 8601, or a number of seconds "
+                "or milliseconds since 1970.",
+            ),
+            at_option("When all responses were that have no time of their own (ISO 8601)."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+class _LineError(Exception):
+    """A line whose response or time cannot be had."""
+
+
+def learn_files(
+    stats: ShapeStats,
+    files: Sequence[str],
+    *,
+    member: str | None = None,
+    time_member: str | None = None,
+    at: Time | None = None,
+) -> int:
+    """Learn from every line of the files; report those that cannot be read, and count them.
+
+    Args:
+        stats: What learns.
+        files: Paths; ``-`` is standard input.
+        member: The name of the response in each line, None if the line is the response.
+        time_member: The name of the time in each line.
+        at: The time where there is none.
+
+    Raises:
+        click.ClickException: A file cannot be read.
+    """
+    bad = 0
+    with Reporter(size_for_a_bar(files, "a file")) as reporter:
+        for path in files:
+            name = "<stdin>" if path == "-" else path
+            number = 0
+            for lines in _chunks(path):
+                if member is None and time_member is None:
+                    refused = _learn_whole(stats, lines, at)
+                else:
+                    refused = _learn_members(stats, lines, member, time_member, at)
+                for index, column, reason in refused:
+                    reporter.bad_line(f"{name}:{number + index + 1}:{column}", reason)
+                bad += len(refused)
+                number += len(lines)
+                reporter.advance(sum(map(len, lines)))
+        if bad:
+            reporter.say(f"{bad:,} line{'s' * (bad != 1)} could not be read")
+    return bad
+
+
+def _chunks(path: str) -> Iterator[list[bytes]]:
+    lines: list[bytes] = []
+    size = 0
+    for line in lines_of(path):
+        lines.append(line)
+        size += len(line)
+        if size >= _CHUNK:
+            yield lines
+            lines, size = [], 0
+    if lines:
+        yield lines
+
+
+Refused = tuple[int, int, str]
+"""The index of a line, the column, and what is wrong."""
+
+
+def _learn_whole(stats: ShapeStats, lines: list[bytes], at: Time | None) -> list[Refused]:
+    refused = stats.observe_lines(b"".join(lines), at)
+    return [(index, *_reason(error)) for index, _, error in refused]
+
+
+def _learn_members(
+    stats: ShapeStats,
+    lines: list[bytes],
+    member: str | None,
+    time_member: str | None,
+    at: Time | None,
+) -> list[Refused]:
+    refused: list[Refused] = []
+    for index, raw in enumerate(lines):
+        line = raw.removesuffix(b"\n")
+        if not line.strip(b" \t\r"):
+            continue
+        try:
+            parts = _members(line)
+            response = line if member is None else _part(parts, member)
+            stats.observe_text(response, _time_of(parts, time_member, at))
+        except CanonicalizationError as error:
+            refused.append((index, *_reason(error)))
+        except (_LineError, ValueError) as error:
+            refused.append((index, 1, str(error)))
+    return refused
+
+
+def _members(line: bytes) -> dict[str, bytes]:
+    return {
+        json.loads(line[found.name_start : found.name_end]): line[
+            found.value_start : found.value_end
+        ]
+        for found in text_engine.members(line, DEFAULT_MAX_DEPTH)
+    }
+
+
+def _part(parts: dict[str, bytes], name: str) -> bytes:
+    if name not in parts:
+        raise _LineError(f"there is no member {json.dumps(name)}")
+    return parts[name]
+
+
+def _time_of(parts: dict[str, bytes], name: str | None, at: Time | None) -> Time | None:
+    if name is None or name not in parts:
+        return at
+    value = json.loads(parts[name])
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value / 1000 if value >= _SECONDS else value
+    raise _LineError(f"member {json.dumps(name)} is no time")
+
+
+def _reason(error: CanonicalizationError) -> tuple[int, str]:
+    reason = error.reason or str(error)
+    if isinstance(error, JSONTextError):
+        reason = f"invalid JSON: {reason}"
+    return error.column or 1, reason

@@ -1,0 +1,286 @@
+"""What a tool's responses look like: learned from any number of them, in any order, in bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterator
+from typing import Any, Final
+
+from overturn_fast._backend import engine
+from overturn_fast._errors import CanonicalizationError
+from overturn_fast._pure.shape_counter import TYPES
+from overturn_fast._text import checked_json
+from overturn_fast.shape.times import Time, milliseconds
+from overturn_fast.shape.tree import Limits, Node, close, nodes
+
+__all__ = ["PathStats", "ShapeStats"]
+
+_FULL: Final = 20_000  # what a counter may hold before it is emptied
+_CLOSED: Final = 50_000  # nodes that a tree may have before it is looked through
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PathStats:
+    """What is known of the values at one path."""
+
+    path: str
+    observations: int
+    """How many values there are."""
+    parents: int | None
+    """How many objects could have had the field; None for what is no field."""
+    types: dict[str, int]
+    """How many values are of each type that there is."""
+    integers: int
+    """How many of the numbers are integers."""
+    empty_arrays: int
+    fewest_items: int | None
+    most_items: int | None
+    first_seen: int | None
+    """In milliseconds since 1970, UTC; None if no time was given."""
+    last_seen: int | None
+    is_map: bool
+    is_truncated: bool
+    """What is below was too much, or nested too deep, and is not known."""
+
+    @property
+    def presence(self) -> float | None:
+        """The share of the objects that have the field, None for what is no field."""
+        return None if not self.parents else self.observations / self.parents
+
+    @property
+    def null_rate(self) -> float:
+        """The share of the values that are null."""
+        return self.types.get("null", 0) / self.observations if self.observations else 0.0
+
+
+class ShapeStats:
+    """Statistics of the shapes of a tool's responses, in which there is no value of any of them.
+
+    Args:
+        tool: The name of the tool.
+        limits: What bounds the statistics.
+        formats: Count also which strings look like a date-time, an e-mail address, a URI or a UUID.
+            It makes learning slower.
+        enum_key: A secret of yours, under which strings are hashed to tell the values of small sets
+            apart. Without it, strings are not looked at. It is not stored, and who does not have it
+            cannot find out whether a string was there.
+
+    What is known depends on nothing but the responses and their times: neither on their order nor
+    on how they were split over several ``ShapeStats`` that are merged.
+
+    Keys of objects are stored as names of fields, unless they are identifiers by their form, or so
+    many that the object is a map: then its keys are forgotten and all values count under ``{*}``.
+
+    An instance may be used by one thread at a time.
+
+    Source: contract of ``overturn_fast.shape``; "The case for shape-only fingerprints".
+
+    >>> stats = ShapeStats("pricing")
+    >>> stats.observe({"sku": "pro", "price_cents": 24000}, at="2026-07-13T06:44:18Z")
+    >>> stats.observe_text('{"sku": "team", "price_cents": null}')
+    >>> [(path.path, path.presence, path.types) for path in stats.paths()]
+    [('$', None, {'object': 2}), ('$.price_cents', 1.0, {'null': 1, 'number': 1}), \
+('$.sku', 1.0, {'string': 2})]
+    """
+
+    def __init__(
+        self,
+        tool: str = "",
+        *,
+        limits: Limits | None = None,
+        formats: bool = False,
+        enum_key: bytes | None = None,
+    ) -> None:
+        if not isinstance(tool, str):
+            raise TypeError(f"tool must be a str, not {type(tool).__name__}")
+        self.tool = tool
+        self._limits = Limits() if limits is None else limits
+        self._formats = bool(formats)
+        self._enum_id = None if enum_key is None else _key_id(enum_key)
+        self._counter: Any = engine.shape_counter(
+            self._limits.max_depth, formats=self._formats, enum_key=enum_key
+        )
+        self._can_observe = True
+        self._period: int | None = None  # of what is in the counter
+        self._root = Node()
+        self._nodes = 1
+        self._is_closed = True
+
+    def __repr__(self) -> str:
+        return f"<ShapeStats of {self.tool!r}: {self.observations:,} observations>"
+
+    # -- learning -----------------------------------------------------------------------------
+
+    def observe(self, response: object, at: Time | None = None, count: int = 1) -> None:
+        """Count a response: Python objects as a JSON reader makes them, in any nesting.
+
+        Args:
+            response: Mappings are objects, sequences other than str and bytes are arrays, and
+                what JSON does not have is of the type ``other``.
+            at: When it was observed.
+            count: How often it was.
+
+        Raises:
+            CanonicalizationError: It contains itself, is nested deeper than 10,000 levels, or has a
+                key without a text in JSON. Then nothing is counted.
+            ValueError: ``at`` is no time, or ``count`` is less than 1.
+        """
+        self._start(at, count).observe(response, milliseconds(at), count)
+
+    def observe_text(
+        self, text: str | bytes | bytearray | memoryview, at: Time | None = None, count: int = 1
+    ) -> None:
+        """Count a response that is JSON text; of two members of one name the last counts.
+
+        Raises:
+            JSONTextError: It is no JSON. Then nothing is counted.
+            ValueError: As for ``observe``.
+        """
+        held = bytes(checked_json(text, "text"))
+        self._start(at, count).observe_text(held, milliseconds(at), count)
+
+    def observe_lines(
+        self, buffer: bytes, at: Time | None = None
+    ) -> list[tuple[int, int, CanonicalizationError]]:
+        """Count every line of a buffer, each a response; lines of white space are none.
+
+        Returns:
+            The lines that are no JSON: the index of each, where it starts, and what is wrong.
+        """
+        refused: list[tuple[int, int, CanonicalizationError]] = self._start(at, 1).observe_lines(
+            buffer, milliseconds(at)
+        )
+        return refused
+
+    def merge(self, other: ShapeStats) -> ShapeStats:
+        """Add what another one has learned, which stays as it is; return this one.
+
+        Raises:
+            ValueError: They are of different tools or limits, or look at strings differently.
+        """
+        self._check_alike(other)
+        copied = Node()
+        copied.merge(other.root)  # so that statistics can be merged with themselves
+        self._flush()
+        self._root.merge(copied)
+        self._nodes += other._nodes
+        self._is_closed = False
+        self._close_if_large()
+        return self
+
+    def copy(self) -> ShapeStats:
+        """Another one that has learned the same. It cannot observe strings for an ``enum_key``."""
+        return self._with_root(Node()).merge(self)
+
+    # -- what is known ------------------------------------------------------------------------
+
+    @property
+    def limits(self) -> Limits:
+        """What bounds the statistics."""
+        return self._limits
+
+    @property
+    def observations(self) -> int:
+        """How many responses were counted."""
+        return self.root.total
+
+    @property
+    def first_seen(self) -> int | None:
+        """When the first of them was, in milliseconds since 1970; None if no time was given."""
+        return min((time for time in self.root.first if time is not None), default=None)
+
+    @property
+    def last_seen(self) -> int | None:
+        """When the last of them was."""
+        return max((time for time in self.root.last if time is not None), default=None)
+
+    @property
+    def root(self) -> Node:
+        """The tree of everything, within its limits."""
+        self._flush()
+        if not self._is_closed:
+            self._nodes = close(self._root, self._limits)
+            self._is_closed = True
+        return self._root
+
+    def paths(self) -> Iterator[PathStats]:
+        """What is known of each path, in the order of paths."""
+        for path, node, above in nodes(self.root):
+            is_field = above is not None and node in above.fields.values()
+            yield PathStats(
+                path=path,
+                observations=node.total,
+                parents=above.objects if above is not None and is_field else None,
+                types={
+                    name: count for name, count in zip(TYPES, node.counts, strict=True) if count
+                },
+                integers=node.integers,
+                empty_arrays=node.empty,
+                fewest_items=node.fewest,
+                most_items=node.most,
+                first_seen=min((time for time in node.first if time is not None), default=None),
+                last_seen=max((time for time in node.last if time is not None), default=None),
+                is_map=node.is_map,
+                is_truncated=node.cut,
+            )
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _start(self, at: Time | None, count: int) -> Any:
+        """The counter, ready for an observation at that time."""
+        if not self._can_observe:
+            raise ValueError(
+                "strings are told apart here by a key, without which none can be added"
+            )
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise TypeError(f"count must be an int, not {type(count).__name__}")
+        if count < 1:
+            raise ValueError(f"count must be at least 1, not {count}")
+        time = milliseconds(at)
+        period = None if time is None else time // 1000 // self._limits.period
+        if period != self._period or self._counter.size >= _FULL:
+            self._flush()
+            self._period = period
+        return self._counter
+
+    def _flush(self) -> None:
+        if self._counter.observations:
+            self._nodes += self._root.absorb(self._counter.export(), self._period)
+            self._counter.clear()
+            self._is_closed = False
+            self._close_if_large()
+
+    def _close_if_large(self) -> None:
+        if self._nodes >= _CLOSED:
+            self._nodes = close(self._root, self._limits)
+            self._is_closed = True
+
+    def _check_alike(self, other: ShapeStats) -> None:
+        if not isinstance(other, ShapeStats):
+            raise TypeError(f"only a ShapeStats can be merged, not {type(other).__name__}")
+        if self.tool != other.tool:
+            raise ValueError("statistics of different tools cannot be merged")
+        if self._limits != other._limits:
+            raise ValueError("statistics of different limits cannot be merged")
+        if self._formats != other._formats or self._enum_id != other._enum_id:
+            raise ValueError("statistics that look at strings differently cannot be merged")
+
+    def _with_root(self, root: Node) -> ShapeStats:
+        """One like this that knows something else."""
+        made = ShapeStats(self.tool, limits=self._limits, formats=self._formats)
+        made._enum_id = self._enum_id
+        made._can_observe = self._enum_id is None
+        made._root = root
+        made._is_closed = False
+        made._nodes = close(root, self._limits)
+        return made
+
+
+def _key_id(key: bytes) -> str:
+    """What tells keys apart without telling them."""
+    if not isinstance(key, bytes):
+        raise TypeError(f"enum_key must be bytes, not {type(key).__name__}")
+    if len(key) < 16:
+        raise ValueError(f"enum_key must have at least 16 bytes, not {len(key)}")
+    return hashlib.sha256(b"overturn_fast enum key\n" + key).hexdigest()[:16]

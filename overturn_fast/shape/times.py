@@ -1,0 +1,64 @@
+"""Points in time: whatever callers have, as milliseconds since 1970, and those as text."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime, timezone
+from typing import Final
+
+__all__ = ["Time", "iso", "milliseconds"]
+
+Time = datetime | float | str
+"""A datetime (UTC unless it says otherwise), seconds since 1970 in UTC, or ISO 8601 text."""
+
+_LAST: Final = 253_402_300_799_999  # the end of the year 9999
+_SHORT_FRACTION: Final = re.compile(r"\.([0-9]+)")
+
+
+def milliseconds(time: Time | None) -> int | None:
+    """A point in time in milliseconds since 1970, UTC; parts of one are cut off.
+
+    Raises:
+        ValueError: It is before 1970, after 9999, or no time at all.
+        TypeError: It is of another type.
+
+    >>> milliseconds("2026-07-13T06:44:18Z"), milliseconds(1.5), milliseconds(None)
+    (1783925058000, 1500, None)
+    """
+    if time is None:
+        return None
+    if isinstance(time, str):
+        time = _parsed(time)
+    if isinstance(time, datetime):
+        aware = time if time.tzinfo is not None else time.replace(tzinfo=timezone.utc)
+        since = aware - datetime(1970, 1, 1, tzinfo=timezone.utc)
+        value = (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    elif isinstance(time, bool) or not isinstance(time, (int, float)):
+        raise TypeError(f"a time must be a datetime, seconds or text, not {type(time).__name__}")
+    else:
+        value = math.floor(time * 1000) if math.isfinite(time) else -1
+    if not 0 <= value <= _LAST:
+        raise ValueError("a time must be from 1970 to 9999")
+    return value
+
+
+def _parsed(text: str) -> datetime:
+    # Python 3.10 reads neither "Z" nor fractions of any length.
+    plain = re.sub(r"[Zz]$", "+00:00", text)
+    plain = _SHORT_FRACTION.sub(lambda match: f".{match[1][:6]:0<6}", plain)
+    try:
+        return datetime.fromisoformat(plain)
+    except ValueError:
+        raise ValueError("a time must be ISO 8601, such as 2026-07-13T06:44:18Z") from None
+
+
+def iso(time: int) -> str:
+    """Milliseconds since 1970 as ISO 8601 in UTC; with a fraction only if there is one.
+
+    >>> iso(1783925058000), iso(1500)
+    ('2026-07-13T06:44:18Z', '1970-01-01T00:00:01.500Z')
+    """
+    moment = datetime.fromtimestamp(time // 1000, timezone.utc).replace(tzinfo=None)
+    fraction = f".{time % 1000:03d}" if time % 1000 else ""
+    return f"{moment.isoformat()}{fraction}Z"
