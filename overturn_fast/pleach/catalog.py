@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, final
 
 from overturn_fast._arguments import DEFAULT_MAX_DEPTH
@@ -18,7 +19,7 @@ class _Named(NamedTuple):
     """A tool, and where it stood among those that were given."""
 
     name: str
-    index: int
+    position: int
     tool: Mapping[str, Any]
 
 
@@ -52,9 +53,9 @@ class ToolCatalog:
     def __init__(
         self, tools: Sequence[Mapping[str, Any]], *, max_depth: int = DEFAULT_MAX_DEPTH
     ) -> None:
-        named = _sorted_tools(tools, max_depth)
-        self._names = tuple(one.name for one in named)
-        self._hash = _digest(named, max_depth)
+        ordered = _sorted_tools(tools, max_depth)
+        self._names = tuple(str.__str__(tool["name"]) for tool in ordered)
+        self._hash = _digest(ordered, tools, max_depth)
 
     @property
     def hash(self) -> str:
@@ -130,26 +131,29 @@ def tools_digest(tools: Any, max_depth: int) -> str:
         return tools.hash
     if tools is None:
         return _NO_TOOLS
-    return _digest(_sorted_tools(tools, max_depth), max_depth)
+    return _digest(_sorted_tools(tools, max_depth), tools, max_depth)
 
 
-def _sorted_tools(tools: Any, max_depth: int) -> list[_Named]:
+def _sorted_tools(tools: Any, max_depth: int) -> Sequence[Mapping[str, Any]]:
     """The tools by name in UTF-16 order, those of one name by their canonical text."""
     if not isinstance(tools, (list, tuple)):
         raise wrong_type("tools", "a list, a tuple or a ToolCatalog", tools)
+    if set(map(type, tools)) == {dict}:
+        names = [tool.get("name") for tool in tools]
+        # Where code points and UTF-16 units have one order, and no two names are the same.
+        if set(map(type, names)) == {str} and "".join(names).isascii():
+            distinct = set(names)
+            if len(distinct) == len(names) and "" not in distinct:
+                return sorted(tools, key=itemgetter("name"))
     named = [_Named(_name_of(index, tool), index, tool) for index, tool in enumerate(tools)]
-    names = [one.name for one in named]
-    if len(set(names)) < len(names):
+    if len({one.name for one in named}) < len(named):
         return _sorted_by_text(named, max_depth)
-    if "".join(names).isascii():  # where code points and UTF-16 units have one order
-        named.sort()
-    else:
-        named.sort(key=lambda one: utf16_order(one.name))
-    return named
+    named.sort(key=lambda one: utf16_order(one.name))
+    return [one.tool for one in named]
 
 
 def _name_of(index: int, tool: Any) -> str:
-    if type(tool) is not dict and not isinstance(tool, Mapping):
+    if not isinstance(tool, Mapping):
         raise wrong_type(f"tools[{index}]", "a mapping", tool)
     name = tool.get("name")
     if name is None:
@@ -161,7 +165,7 @@ def _name_of(index: int, tool: Any) -> str:
     return str.__str__(name)
 
 
-def _sorted_by_text(named: list[_Named], max_depth: int) -> list[_Named]:
+def _sorted_by_text(named: list[_Named], max_depth: int) -> list[Mapping[str, Any]]:
     """Sort tools some of which share a name, and refuse those that are the same throughout."""
     seen: dict[str, int] = {}
     keys = []
@@ -169,22 +173,22 @@ def _sorted_by_text(named: list[_Named], max_depth: int) -> list[_Named]:
         try:
             text = canonicalize(one.tool, max_depth=max_depth)
         except CanonicalizationError as error:
-            in_field(error, f"tools[{one.index}]")
+            in_field(error, f"tools[{one.position}]")
             raise
-        first = seen.setdefault(text, one.index)
-        if first != one.index:
-            raise InputError(f"tools[{one.index}]", f"is the same as tools[{first}]")
-        keys.append((utf16_order(one.name), utf16_order(text), one))
+        first = seen.setdefault(text, one.position)
+        if first != one.position:
+            raise InputError(f"tools[{one.position}]", f"is the same as tools[{first}]")
+        keys.append((utf16_order(one.name), utf16_order(text), one.tool))
     keys.sort(key=lambda key: key[:2])
-    return [one for _, _, one in keys]
+    return [tool for _, _, tool in keys]
 
 
-def _digest(named: list[_Named], max_depth: int) -> str:
+def _digest(ordered: Sequence[Any], given: Sequence[Any], max_depth: int) -> str:
     try:
-        return digest_of("tools", [one.tool for one in named], max_depth)
+        return digest_of("tools", ordered, max_depth)
     except CanonicalizationError:
-        for one in named:  # for a message with the position that the caller knows
-            digest_of(f"tools[{one.index}]", one.tool, max_depth)
+        for index, tool in enumerate(given):  # for a message with the caller's position
+            digest_of(f"tools[{index}]", tool, max_depth)
         raise
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong with fingerprints of LLM calls, and with the caches and ledgers that keep them."""
+"""What goes wrong with fingerprints of LLM calls, and with the stores that keep answers."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class FingerprintInput:
     """The time of the call, as text in ISO 8601."""
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> FingerprintInput:
+    def from_mapping(cls, mapping: Mapping[Any, Any]) -> FingerprintInput:
         """An input from a mapping whose keys are field names in either spelling.
 
         Raises:
@@ -153,6 +153,7 @@ IDENTITY_FIELDS: Final = (
 
 _FIELDS: Final = tuple(field.name for field in dataclasses.fields(FingerprintInput))
 _FIELD_NAMES: Final = {name: name for name in _FIELDS} | {camel_case(n): n for n in _FIELDS}
+_SAFE: Final = 2**53 - 1  # up to which every int is a double of its own
 _REQUIRED: Final = ("model", "family", "call_class", "runtime_mode", "messages")
 
 
@@ -211,15 +212,17 @@ def checked_seed(value: Any) -> int:
         InputError: It is past 2**53 - 1 in magnitude, where two seeds could have one text.
         InputTypeError: It is no int; a bool is none.
     """
+    if type(value) is int and -_SAFE <= value <= _SAFE:
+        return value
     if isinstance(value, bool) or not isinstance(value, int):
         raise wrong_type("seed", "an int", value)
     seed = int.__int__(value)
-    if abs(seed) > 2**53 - 1:
+    if abs(seed) > _SAFE:
         raise InputError("seed", "must not be past 2**53 - 1, where doubles are no longer exact")
     return seed
 
 
-def checked_policies(policies: Any) -> list[tuple[str, str]]:
+def checked_policies(policies: Any) -> tuple[tuple[str, str], ...]:
     """The ``(id, version)`` pairs of safety policies, in the order they are given.
 
     Raises:
@@ -229,24 +232,29 @@ def checked_policies(policies: Any) -> list[tuple[str, str]]:
     """
     if not isinstance(policies, (list, tuple)):
         raise wrong_type("activeSafetyPolicies", "a list or tuple", policies)
-    return [_checked_policy(f"activeSafetyPolicies[{i}]", one) for i, one in enumerate(policies)]
+    return tuple([_checked_policy(index, policy) for index, policy in enumerate(policies)])
 
 
-def _checked_policy(field: str, policy: Any) -> tuple[str, str]:
-    if isinstance(policy, Mapping):
-        for part in ("id", "version"):
-            if policy.get(part) is None:
-                raise InputError(f"{field}.{part}", "is missing")
-        identifier, version = policy["id"], policy["version"]
+def _checked_policy(index: int, policy: Any) -> tuple[str, str]:
+    if type(policy) is dict or isinstance(policy, Mapping):
+        identifier, version = policy.get("id"), policy.get("version")
     elif isinstance(policy, tuple) and len(policy) == 2:
         identifier, version = policy
     else:
-        raise wrong_type(field, "a mapping with id and version", policy)
-    identifier = checked_text(f"{field}.id", identifier)
-    version = checked_text(f"{field}.version", version)
-    if "@" in version:
-        raise InputError(f"{field}.version", 'must not contain "@"')
-    return identifier, version
+        raise wrong_type(f"activeSafetyPolicies[{index}]", "a mapping with id and version", policy)
+    pair = (_policy_text(index, "id", identifier), _policy_text(index, "version", version))
+    if "@" in pair[1]:
+        raise InputError(f"activeSafetyPolicies[{index}].version", 'must not contain "@"')
+    return pair
+
+
+def _policy_text(index: int, part: str, value: Any) -> str:
+    if type(value) is str and value and value.isascii():
+        return value
+    field = f"activeSafetyPolicies[{index}].{part}"
+    if value is None:
+        raise InputError(field, "is missing")
+    return checked_text(field, value)
 
 
 def _shown(key: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -74,7 +75,7 @@ class Fingerprint:
         return {"hash": self.hash, **self._key()}
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any]) -> Fingerprint:
+    def from_dict(cls, mapping: Mapping[Any, Any]) -> Fingerprint:
         """The fingerprint that ``to_dict`` described, in either spelling.
 
         Raises:
@@ -288,7 +289,8 @@ def _system_prompt_digest(prompt: Any) -> str:
     return text_digest("systemPrompt", prompt)
 
 
-def _policies_digest(policies: list[tuple[str, str]]) -> str:
+@functools.lru_cache(maxsize=256)
+def _policies_digest(policies: tuple[tuple[str, str], ...]) -> str:
     ordered = sorted(set(policies), key=lambda pair: (utf16_order(pair[0]), utf16_order(pair[1])))
     return digest_of("activeSafetyPolicies", [f"{name}@{version}" for name, version in ordered])
 

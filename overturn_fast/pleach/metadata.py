@@ -47,7 +47,7 @@ class FingerprintMetadata:
         return {camel_case(name): value for name, value in values if value is not None}
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any]) -> FingerprintMetadata:
+    def from_dict(cls, mapping: Mapping[Any, Any]) -> FingerprintMetadata:
         """The metadata that ``to_dict`` described, in either spelling.
 
         Raises:

@@ -75,8 +75,8 @@ def member_of(closed: type[_Closed], value: object, field: str) -> _Closed:
         return value
     if not isinstance(value, str):
         raise wrong_type(field, f"a str or {closed.__name__}", value)
-    try:
-        return closed(str.__str__(value))
-    except ValueError:
+    member = closed._value2member_map_.get(str.__str__(value))
+    if member is None:
         known = ", ".join(member.value for member in closed)
-        raise InputError(field, f"must be one of {known}") from None
+        raise InputError(field, f"must be one of {known}")
+    return member  # type: ignore[return-value]

@@ -10,6 +10,7 @@ from overturn_fast.pleach.errors import InputError, wrong_type
 __all__ = ["bucket", "checked_precision", "checked_temperature"]
 
 MAX_PRECISION: Final = 15
+_LARGE: Final = 1e300
 
 
 def checked_temperature(value: Any) -> float:
@@ -19,11 +20,13 @@ def checked_temperature(value: Any) -> float:
         InputError: It is not finite, or past the range of doubles.
         InputTypeError: It is no int or float; a bool is none.
     """
+    if type(value) is float and -_LARGE < value < _LARGE:
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise wrong_type("temperature", "a number", value)
     try:
         # The data itself, whatever a subclass does to __float__.
-        number = (int if isinstance(value, int) else float).__float__(value)
+        number = int.__float__(value) if isinstance(value, int) else float.__float__(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
