@@ -616,7 +616,9 @@ def test_a_damaged_row_is_a_named_error(tmp_path: Path, change: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
-def test_a_file_that_may_not_grow_is_a_named_error_and_leaves_no_part_of_the_entry(tmp_path: Path) -> None:
+def test_a_file_that_may_not_grow_is_a_named_error_and_leaves_no_part_of_the_entry(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "answers.db"
     command = [sys.executable, str(HELPER), "fill", str(path)]
     output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout

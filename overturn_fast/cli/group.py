@@ -7,6 +7,7 @@ import click
 from overturn_fast import __version__, backend
 from overturn_fast.cli.canonical import canonical
 from overturn_fast.cli.fingerprint import fingerprint
+from overturn_fast.cli.pleach import pleach
 from overturn_fast.cli.vectors import vectors
 from overturn_fast.cli.verify import verify
 
@@ -47,3 +48,4 @@ cli.add_command(fingerprint)
 cli.add_command(canonical)
 cli.add_command(verify)
 cli.add_command(vectors)
+cli.add_command(pleach)

@@ -16,15 +16,15 @@ from overturn_fast.pleach.sqlite_file import SQLiteFile
 
 __all__ = ["SQLiteStore"]
 
-_NOTED_USES: Final = 1_000  # reads that are noted in memory before they are written
+_NOTED_USES: Final = 1_000  # entries whose last use is known but not written
 
 
 class SQLiteStore:
     """Entries in one SQLite file in WAL mode.
 
     What ``write`` returned from is in the file, whole, even if the process is killed then. Which
-    entries were used last is written with the next entry, or after a thousand of them: a hit costs
-    no transaction, and a crash forgets only the order of eviction.
+    thousand entries were used last is written when it decides what goes, and on ``close``: a hit
+    costs no transaction, and a crash forgets only that.
 
     Args:
         path: The file; it is made if it is not there.
@@ -50,11 +50,10 @@ class SQLiteStore:
             ).fetchone()
             if row is None:
                 return None
+            self._used.pop(key, None)
             self._used[key] = time.time_ns()
-            if len(self._used) >= _NOTED_USES:
-                with self.file.writing():
-                    self._write_uses(connection)
-                self._used.clear()
+            if len(self._used) > _NOTED_USES:
+                del self._used[next(iter(self._used))]
         mode, tenant, value, is_json, created, metadata = row
         if mode != fingerprint.runtime_mode.value or tenant != fingerprint.tenant_id:
             raise CorruptStoreError("an entry is under the hash of another one")
@@ -77,12 +76,14 @@ class SQLiteStore:
         )
         with self.file.reading():  # holds the lock until the notes are dropped
             with self.file.writing() as connection:
-                self._write_uses(connection)
+                if max_bytes is not None:
+                    self._write_uses(connection)
                 # Not REPLACE, for which the trigger that counts what goes is not run.
                 connection.execute("DELETE FROM entry WHERE hash = ?", row[:1])
                 connection.execute("INSERT INTO entry VALUES (?,?,?,?,?,?,?,?,?,?)", row)
                 evicted = 0 if max_bytes is None else _evict(connection, row[0], max_bytes)
-            self._used.clear()
+            if max_bytes is not None:
+                self._used.clear()
         return evicted
 
     def remove(self, fingerprint: Fingerprint) -> None:
