@@ -19,7 +19,21 @@ from typing import Any
 
 from overturn_fast import backend, pleach
 
-WORDS = 'the quarterly revenue of café customers is said to be "final", see\nreport 7'.split(" ")
+WORDS = [
+    "the",
+    "quarterly",
+    "revenue",
+    "of",
+    "café",
+    "customers",
+    "is",
+    "said",
+    "to",
+    "be",
+    '"final",',
+    "see\nreport",
+    "7",
+]
 GOALS = {"plain": 1.2, "handles": 3.0}
 HIT_GOAL_US = 60.0
 

@@ -12,7 +12,7 @@ import shutil
 import struct
 import subprocess
 from collections import UserDict
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pytest
@@ -557,3 +557,15 @@ def test_canonicalize_and_sha256_are_those_of_the_fingerprint() -> None:
         pleach.sha256("\ud800")
     with pytest.raises(InputTypeError, match=r"^text: must be a str, not bytes"):
         pleach.sha256(b"")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("profile", ["overturn", "jcs", "jcs-double", "mcpulse", "pleach"])
+def test_a_digest_under_a_profile_is_that_of_its_text(engine: ModuleType, profile: str) -> None:
+    value = {"b": [1.5, True, "é"], "a": {"\U0001f600": -0.0}}
+    text = engine.canonical_with(profile, value)
+    assert engine.hash_with(profile, value) == hashlib.sha256(text.encode()).hexdigest()
+    assert engine.hash_with(profile, value, None, 2) == engine.hash_with(profile, value)
+    with pytest.raises(CanonicalizationError, match="nesting exceeds max_depth=1"):
+        engine.hash_with(profile, value, None, 1)
+    with pytest.raises(KeyError):
+        engine.hash_with("none", value)

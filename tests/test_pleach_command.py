@@ -54,7 +54,7 @@ def test_stats_are_hit_rates_and_the_most_repeated_calls(path: str) -> None:
         "interactive: 50.0% hits (2 hit, 2 miss, 1 ineligible)",
         "most repeated:",
     ]
-    assert lines[3].startswith("  3 x ")
+    assert lines[3].startswith("  3 x c897e80c6fc1 ")
     assert lines[3].endswith(" m c, tenant a, last 2025-06-15T15:06:40Z")
     assert len(lines) == 4
 
