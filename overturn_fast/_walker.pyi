@@ -8,6 +8,7 @@ from overturn_fast._pure.fingerprints import canonical_with as canonical_with
 from overturn_fast._pure.fingerprints import fingerprint as fingerprint
 from overturn_fast._pure.fingerprints import fingerprint_many as fingerprint_many
 from overturn_fast._pure.fingerprints import hash_json as hash_json
+from overturn_fast._pure.fingerprints import hash_with as hash_with
 from overturn_fast._pure.fingerprints import tool_fingerprint as tool_fingerprint
 from overturn_fast._pure.jcs import dumps as dumps
 from overturn_fast._pure.jcs import sha256 as sha256

@@ -23,7 +23,7 @@ from overturn_fast._pure import fingerprints
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*ROOT.glob("README.md"), *sorted((ROOT / "docs").glob("*.md"))]
 FUNCTIONS = sorted(fingerprints.__all__)
-IN_ALL_ENGINES = [name for name in FUNCTIONS if name != "canonical_with"]
+IN_ALL_ENGINES = [name for name in FUNCTIONS if name not in ("canonical_with", "hash_with")]
 
 
 def source_file(*parts: str) -> Path:

@@ -30,6 +30,7 @@ NAMES = {
     "tool_fingerprint": "TOOL_FINGERPRINT",
     "fingerprint_many": "FINGERPRINT_MANY",
     "canonical_with": "CANONICAL_WITH",
+    "hash_with": "HASH_WITH",
     "args_hash": "ARGS_HASH",
     "json_size": "JSON_SIZE",
     "utf16_length": "UTF16_LENGTH",

@@ -146,6 +146,15 @@ static const char OVT_DOC_CANONICAL_WITH[] =
     "\n"
     "The canonical text of a value under the profile of that name.";
 
+static const char OVT_DOC_HASH_WITH[] =
+    "hash_with(profile, value, encoder=None, max_depth=10000)\n"
+    "--\n"
+    "\n"
+    "The SHA-256 of a value's canonical text under the profile of that name, in hexadecimal.\n"
+    "\n"
+    ">>> hash_with(\"pleach\", {}) == hash_json({})\n"
+    "True";
+
 static const char OVT_DOC_ARGS_HASH[] =
     "args_hash(args, *, max_depth=10000)\n"
     "--\n"

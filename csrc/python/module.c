@@ -690,25 +690,41 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
     return digests;
 }
 
-/* canonical_with(profile, value, encoder=None, max_depth=default): any profile, by its name. */
-static PyObject *canonical_with(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
-    const module_state *state = state_of(module);
+/* Reads the arguments of a function over any profile: its name, a value, an encoder, a depth. */
+static bool read_profile_arguments(const module_state *state, const char *function,
+                                   PyObject *const *args, Py_ssize_t nargs,
+                                   ovt_walk_options *options) {
     if (nargs < 2 || nargs > 4 || !PyUnicode_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError,
-                        "canonical_with() takes a profile's name, a value, an encoder, a depth");
-        return NULL;
+        PyErr_Format(PyExc_TypeError, "%s() takes a profile's name, a value, an encoder, a depth",
+                     function);
+        return false;
     }
     for (int i = 0; i < OVT_PROFILE_COUNT; i++) {
         if (PyUnicode_CompareWithASCIIString(args[0], ovt_profiles[i].name) == 0) {
-            ovt_walk_options options;
             return read_options(state, i, nargs > 2 ? args[2] : NULL, nargs > 3 ? args[3] : NULL,
-                                &options)
-                       ? canonical_str(args[1], &options)
-                       : NULL;
+                                options);
         }
     }
     PyErr_SetObject(PyExc_KeyError, args[0]);
-    return NULL;
+    return false;
+}
+
+/* canonical_with(profile, value, encoder=None, max_depth=default): any profile, by its name. */
+static PyObject *canonical_with(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    ovt_walk_options options;
+    return read_profile_arguments(state_of(module), "canonical_with", args, nargs, &options)
+               ? canonical_str(args[1], &options)
+               : NULL;
+}
+
+/* hash_with(profile, value, encoder=None, max_depth=default): the digest of that text. */
+static PyObject *hash_with(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    ovt_walk_options options;
+    if (!read_profile_arguments(state_of(module), "hash_with", args, nargs, &options)) {
+        return NULL;
+    }
+    const selected_args whole = {.args = args[1]};
+    return digest_str(NULL, 0, &whole, &options);
 }
 
 static PyObject *canonical_bytes(PyObject *value, const ovt_walk_options *options) {
@@ -1226,6 +1242,7 @@ static PyMethodDef walker_functions[] = {
     {"shape_counter", OVT_FASTCALL(shape_counter), METH_FASTCALL | METH_KEYWORDS,
      OVT_DOC_SHAPE_COUNTER},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
+    {"hash_with", OVT_FASTCALL(hash_with), METH_FASTCALL, OVT_DOC_HASH_WITH},
     {NULL, NULL, 0, NULL},
 };
 

@@ -38,6 +38,7 @@ __all__ = [
     "fingerprint",
     "fingerprint_many",
     "hash_json",
+    "hash_with",
     "json_size",
     "sha256",
     "shape",
@@ -313,6 +314,17 @@ def canonical_with(
     return canonical_text(
         value, _BY_NAME[profile], checked_encoder(encoder), checked_depth(max_depth)
     )
+
+
+def hash_with(
+    profile: str, value: Any, encoder: Encoder | None = None, max_depth: int = DEFAULT_MAX_DEPTH
+) -> str:
+    """The SHA-256 of a value's canonical text under the profile of that name, in hexadecimal.
+
+    >>> hash_with("pleach", {}) == hash_json({})
+    True
+    """
+    return hashlib.sha256(canonical_with(profile, value, encoder, max_depth).encode()).hexdigest()
 
 
 def _digest(
