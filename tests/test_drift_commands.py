@@ -248,7 +248,7 @@ def test_the_demo_prints_commands_that_work(run: Run, monkeypatch: pytest.Monkey
 def test_the_documentation_shows_what_the_commands_print(run: Run) -> None:
     page = Path(__file__).parent.parent / "docs" / "drift.md"
     tiers: list[Any] = [None, [{"from": 1}], [{"from": 1}, {"from": 10}], [{"from": 1}]]
-    for name, price, count in (("monday", 24000, 60), ("tuesday", "24000", 40)):
+    for name, price, count in (("monday", 24000, 80), ("tuesday", "24000", 40)):
         lines = [
             json.dumps({"sku": "pro", "price_cents": price, "tiers": tiers[number % 4]})
             for number in range(count)
