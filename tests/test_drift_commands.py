@@ -245,6 +245,22 @@ def test_the_demo_prints_commands_that_work(run: Run, monkeypatch: pytest.Monkey
     assert Path("search.html").exists()
 
 
+def test_the_documentation_shows_what_the_commands_print(run: Run) -> None:
+    page = Path(__file__).parent.parent / "docs" / "drift.md"
+    tiers: list[Any] = [None, [{"from": 1}], [{"from": 1}, {"from": 10}], [{"from": 1}]]
+    for name, price, count in (("monday", 24000, 80), ("tuesday", "24000", 40)):
+        lines = [
+            json.dumps({"sku": "pro", "price_cents": price, "tiers": tiers[number % 4]})
+            for number in range(count)
+        ]
+        Path(f"{name}.ndjson").write_text("\n".join(lines))
+    (block,) = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    shown = [step.partition("\n") for step in re.split(r"(?m)^\$ (?=o)", block)[1:]]
+    assert len(shown) == 3
+    for command, _, expected in shown:
+        assert run(*command.split()[2:]).output == expected
+
+
 # -- privacy ---------------------------------------------------------------------------------------
 
 SECRETS = [

@@ -68,7 +68,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] != "style":
-            self.text += data
+            self.text += f" {data}"
 
 
 def test_a_page_loads_nothing_and_runs_nothing(page: str) -> None:
