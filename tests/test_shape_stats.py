@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overturn_fast.shape import Limits, ShapeStats, baseline
+from overturn_fast.shape import BaselineError, BaselineStore, Limits, ShapeStats, baseline
 from overturn_fast.shape import tree as shape_tree
+from overturn_fast.shape.tree import Node
 
 # Few names, so that they meet; some that are identifiers.
 KEYS = st.sampled_from([*"abcdefghij", "x.y", "2026-07-13", "17", "ann@example.com"])
@@ -46,8 +53,15 @@ LIMITS = st.builds(
 KEY = b"a key of 16 bytes or more"
 
 
-def learned(observed: list[tuple[Any, Any]], limits: Limits) -> ShapeStats:
-    stats = ShapeStats("t", limits=limits, formats=True, enum_key=KEY)
+def empty(limits: Limits, looks_at_strings: bool) -> ShapeStats:
+    """Where strings are looked at the counters are those of the twin, else of the backend."""
+    if looks_at_strings:
+        return ShapeStats("t", limits=limits, formats=True, enum_key=KEY)
+    return ShapeStats("t", limits=limits)
+
+
+def learned(observed: list[tuple[Any, Any]], limits: Limits, looks_at_strings: bool) -> ShapeStats:
+    stats = empty(limits, looks_at_strings)
     for value, time in observed:
         stats.observe(value, time)
     return stats
@@ -57,17 +71,21 @@ def learned(observed: list[tuple[Any, Any]], limits: Limits) -> ShapeStats:
 
 
 @settings(max_examples=400, deadline=None)
-@given(OBSERVED, LIMITS, st.randoms(use_true_random=False), st.data())
+@given(OBSERVED, LIMITS, st.booleans(), st.randoms(use_true_random=False), st.data())
 def test_no_byte_of_a_baseline_depends_on_order_or_on_how_the_work_was_split(
-    observed: list[tuple[Any, Any]], limits: Limits, random: random.Random, data: st.DataObject
+    observed: list[tuple[Any, Any]],
+    limits: Limits,
+    strings: bool,
+    random: random.Random,
+    data: st.DataObject,
 ) -> None:
-    whole = baseline.dumps(learned(observed, limits))
+    whole = baseline.dumps(learned(observed, limits, strings))
     shuffled = observed.copy()
     random.shuffle(shuffled)
     workers: list[list[tuple[Any, Any]]] = [[] for _ in range(data.draw(st.integers(1, 5)))]
     for observation in shuffled:
         random.choice(workers).append(observation)
-    parts = [baseline.loads(baseline.dumps(learned(part, limits))) for part in workers]
+    parts = [baseline.loads(baseline.dumps(learned(part, limits, strings))) for part in workers]
     while len(parts) > 1:  # in any order and any grouping
         first = parts.pop(random.randrange(len(parts)))
         parts[random.randrange(len(parts))].merge(first)
@@ -75,15 +93,15 @@ def test_no_byte_of_a_baseline_depends_on_order_or_on_how_the_work_was_split(
 
 
 @settings(max_examples=100, deadline=None)
-@given(OBSERVED, LIMITS)
+@given(OBSERVED, LIMITS, st.booleans())
 def test_looking_in_between_changes_nothing(
-    observed: list[tuple[Any, Any]], limits: Limits
+    observed: list[tuple[Any, Any]], limits: Limits, strings: bool
 ) -> None:
-    looked_at = ShapeStats("t", limits=limits, formats=True, enum_key=KEY)
+    looked_at = empty(limits, strings)
     for value, time in observed:
         looked_at.observe(value, time)
         baseline.dumps(looked_at)
-    assert baseline.dumps(looked_at) == baseline.dumps(learned(observed, limits))
+    assert baseline.dumps(looked_at) == baseline.dumps(learned(observed, limits, strings))
 
 
 @settings(max_examples=100, deadline=None)
@@ -91,7 +109,349 @@ def test_looking_in_between_changes_nothing(
 def test_limits_applied_again_change_nothing(
     observed: list[tuple[Any, Any]], limits: Limits
 ) -> None:
-    stats = learned(observed, limits)
+    stats = learned(observed, limits, looks_at_strings=True)
     before = baseline.dumps(stats)
     shape_tree.close(stats.root, limits)
     assert baseline.dumps(stats) == before
+
+
+def node_at(stats: ShapeStats, path: str) -> Node:
+    return next(node for found, node, _ in shape_tree.nodes(stats.root) if found == path)
+
+
+def paths_of(stats: ShapeStats) -> list[str]:
+    return [path.path for path in stats.paths()]
+
+
+def test_each_count_is_what_it_says() -> None:
+    stats = ShapeStats("t")
+    stats.observe({"a": [1, 2.5, "x", None], "b": True}, at=20.0)
+    stats.observe({"a": []}, at=10.0, count=3)
+    stats.observe({"a": None, "b": b"bytes"}, at=30.0)
+    known = {path.path: path for path in stats.paths()}
+    assert list(known) == ["$", "$.a", "$.a[]", "$.b"]
+    assert (known["$"].observations, known["$"].presence) == (5, None)
+    assert (known["$"].first_seen, known["$"].last_seen) == (10_000, 30_000)
+    a = known["$.a"]
+    assert (a.types, a.presence, a.null_rate) == ({"array": 4, "null": 1}, 1.0, 0.2)
+    assert (a.empty_arrays, a.fewest_items, a.most_items) == (3, 0, 4)
+    items = known["$.a[]"]
+    assert (items.types, items.integers) == ({"null": 1, "number": 2, "string": 1}, 1)
+    b = known["$.b"]
+    assert (b.types, b.presence, b.parents) == ({"bool": 1, "other": 1}, 0.4, 5)
+    assert (b.first_seen, b.last_seen) == (20_000, 30_000)
+
+
+def test_text_counts_as_the_value_that_it_stands_for() -> None:
+    value = {"a": [1, 2.0, {"b": None, "é": "x"}], "c": {"17": True}, "d": [[]]}
+    by_value, by_text, by_lines = ShapeStats("t"), ShapeStats("t"), ShapeStats("t")
+    by_value.observe(value, 5.0, 2)
+    by_text.observe_text(json.dumps(value), 5.0, 2)
+    line = json.dumps(value, ensure_ascii=False).encode()
+    assert by_lines.observe_lines(line + b"\r\n\n  \n" + line, 5.0) == []
+    assert baseline.dumps(by_value) == baseline.dumps(by_text) == baseline.dumps(by_lines)
+
+
+def test_lines_that_are_no_json_are_named_and_the_others_are_learned() -> None:
+    stats = ShapeStats("t")
+    refused = stats.observe_lines(b'{"a":1}\n{"a":\n[1,]\n{"a":2}\n')
+    assert [(index, start) for index, start, _ in refused] == [(1, 8), (2, 14)]
+    assert stats.observations == 2
+
+
+def test_what_cannot_be_read_leaves_no_trace() -> None:
+    stats = ShapeStats("t")
+    circle: dict[str, Any] = {"a": 1}
+    circle["self"] = circle
+    for bad in (circle, {"a": {(1, 2): 3}}):
+        with pytest.raises(ValueError, match=r"\$"):
+            stats.observe(bad)
+    with pytest.raises(ValueError, match="line 1"):
+        stats.observe_text('{"a": 1, "b": }')
+    assert stats.observations == 0
+    assert paths_of(stats) == ["$"]
+
+
+# -- maps ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "17", "-4", "2026", "2026-07-13", "2026-07-13T06:44:18Z", "13.07.2026", "06:44", "10.0.0.7",
+        "+49 30 1234567", "(030) 1234-567", "2001:db8::ff00:42:8329", "ann@example.com",
+        "f47ac10b-58cc-4372-a567-0e02b2c3d479", "urn:uuid:f47ac10b-58cc-4372-a567-0e02b2c3d479",
+        "d41d8cd98f00b204e9800998ecf8427e", "0x1f8a2b3c4d5e6f70", "https://example.com/a?b=c",
+        "sk_live_51H8xYzAbCdEfGh0JkLm", "AKIAIOSFODNN7EXAMPLE9", "x" * 129,
+    ],
+)  # fmt: skip
+def test_a_key_that_is_an_identifier_is_never_stored(key: str) -> None:
+    stats = ShapeStats("t")
+    stats.observe({"total": 1, key: {"n": 1}})
+    assert paths_of(stats) == ["$", "$.total", "$.{*}", "$.{*}.n"]
+    assert key not in baseline.dumps(stats)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["a", "price_cents", "sha256", "line2", "address_1", "ipv4", "x-request-id", "@type", "$ref",
+     "", "First name", "customfield_10010", "content-type", "h264", "deadbeef", "größe", "i18n"],
+)  # fmt: skip
+def test_a_key_that_looks_like_a_name_is_one(key: str) -> None:
+    stats = ShapeStats("t")
+    stats.observe({key: 1})
+    assert "$.{*}" not in paths_of(stats)
+
+
+def test_many_keys_with_values_of_one_type_are_a_map() -> None:
+    stats = ShapeStats("t")
+    for number in range(64):
+        stats.observe({"by_user": {f"user_{chr(97 + number % 26)}{chr(97 + number // 26)}": 1}})
+    assert not node_at(stats, "$.by_user").is_map
+    stats.observe({"by_user": {"one_more": 1.5}})
+    assert paths_of(stats) == ["$", "$.by_user", "$.by_user.{*}"]
+    assert node_at(stats, "$.by_user.{*}").counts[3] == 65
+    assert "user_a" not in baseline.dumps(stats)
+
+
+def test_a_wide_record_of_several_types_is_no_map() -> None:
+    record: dict[str, Any] = {f"s_{chr(97 + i % 26)}_{chr(97 + i // 26)}": "x" for i in range(60)}
+    record |= {f"n_{chr(97 + i % 26)}_{chr(97 + i // 26)}": 1 for i in range(60)}
+    stats = ShapeStats("t")
+    stats.observe(record)
+    assert len(paths_of(stats)) == 121
+
+
+def test_a_declared_map_keeps_no_key() -> None:
+    stats = ShapeStats("t", limits=Limits(maps=frozenset({"users", "orgs.{*}.users"})))
+    stats.observe({"users": {"ann": 1}, "orgs": {"acme": {"users": {"bob": {"x": 1}}}}})
+    assert "ann" not in baseline.dumps(stats)
+    assert "bob" not in baseline.dumps(stats)
+    assert "$.orgs.acme.users.{*}.x" in paths_of(stats)
+
+
+# -- limits ----------------------------------------------------------------------------------------
+
+
+def test_what_is_nested_too_deep_is_cut_and_said_to_be() -> None:
+    stats = ShapeStats("t", limits=Limits(max_depth=2))
+    stats.observe({"a": {"b": {"c": 1}, "d": []}})
+    known = {path.path: path for path in stats.paths()}
+    assert list(known) == ["$", "$.a", "$.a.b", "$.a.d"]
+    assert known["$.a.b"].is_truncated
+    assert not known["$.a.d"].is_truncated
+
+
+def test_a_tree_never_has_more_keys_than_it_may() -> None:
+    names = [chr(97 + i) for i in range(20)]
+    stats = ShapeStats("t", limits=Limits(max_paths=500))
+    for first in names:
+        for second in names:
+            stats.observe({first: {second: {third: [{"x": 1}] for third in names}}})
+    keys = sum(len(node.fields) for _, node, _ in shape_tree.nodes(stats.root))
+    assert 0 < keys <= 500
+
+
+def test_the_history_keeps_the_latest_periods() -> None:
+    stats = ShapeStats("t", limits=Limits(max_periods=3))
+    for day in (1, 5, 3, 2, 4):
+        stats.observe({"a": 1}, at=day * 86_400.0)
+    assert sorted(node_at(stats, "$.a").history) == [3, 4, 5]
+    assert node_at(stats, "$.a").total == 5
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"max_depth": 201}, "at most 200"),
+        ({"max_paths": 0}, "at least 1"),
+        ({"map_keys": True}, "must be an int"),
+        ({"maps": frozenset({"a..b"})}, "is no path"),
+        ({"maps": "a"}, "a set of str"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(limits: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        Limits(**limits)
+
+
+# -- strings ---------------------------------------------------------------------------------------
+
+
+def test_formats_are_hints_that_are_counted_on_request() -> None:
+    value = {"when": "2026-07-13T06:44:18Z", "who": "ann@example.com", "text": "x"}
+    stats = ShapeStats("t", formats=True)
+    stats.observe(value)
+    assert node_at(stats, "$.when").formats == {"date-time": 1}
+    assert node_at(stats, "$.who").formats == {"email": 1}
+    assert node_at(stats, "$.text").formats == {}
+    plain = ShapeStats("t")
+    plain.observe(value)
+    assert node_at(plain, "$.when").formats is None
+
+
+def test_strings_of_small_sets_are_told_apart_only_by_a_key_that_is_not_stored() -> None:
+    stats, other = ShapeStats("t", enum_key=KEY), ShapeStats("t", enum_key=KEY[::-1])
+    for status in ("active", "paused", "active"):
+        stats.observe({"status": status})
+        other.observe({"status": status})
+    enums = node_at(stats, "$.status").enums
+    assert enums is not None
+    assert sorted(enums.values()) == [1, 2]
+    assert enums != node_at(other, "$.status").enums
+    saved = baseline.dumps(stats)
+    assert "active" not in saved
+    assert KEY.decode() not in saved
+    with pytest.raises(ValueError, match="look at strings differently"):
+        stats.merge(other)
+    with pytest.raises(ValueError, match="by a key"):
+        baseline.loads(saved).observe({})
+
+
+def test_too_many_strings_are_not_told_apart() -> None:
+    stats = ShapeStats("t", enum_key=KEY)
+    for number in range(33):
+        stats.observe({"title": f"title {number}", "long": "x" * 257})
+    for path in ("$.title", "$.long"):
+        assert node_at(stats, path).many
+        assert node_at(stats, path).enums == {}
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_a_baseline_survives_its_file(tmp_path: Path) -> None:
+    stats = ShapeStats("search", limits=Limits(maps=frozenset({"a"})), formats=True)
+    stats.observe({"a": {"x": 1}, "b": ["2026-07-13T06:44:18Z", None], "\ud800": {"17": 1.5}}, 5.0)
+    path = tmp_path / "search.json"
+    baseline.save(stats, path)
+    assert baseline.dumps(baseline.load(path)) == path.read_text() == baseline.dumps(stats)
+    assert [file.name for file in tmp_path.iterdir()] == ["search.json"]
+
+
+def test_a_file_that_cannot_be_written_stays_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "search.json"
+    path.write_text("before")
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        baseline.save(ShapeStats("search"), path)
+    assert path.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["search.json"]
+
+
+def damaged(change: Any) -> str:
+    stats = ShapeStats("t")
+    stats.observe({"a": [1]}, 5.0)
+    document = json.loads(baseline.dumps(stats))
+    change(document)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("format"), '"format"'),
+        (lambda d: d.update(version=2), "another version"),
+        (lambda d: d.update(extra=1), "other fields"),
+        (lambda d: d.update(tool=1), "tool"),
+        (lambda d: d.update(observations=7), "observations"),
+        (lambda d: d["limits"].update(max_depth=0), "max_depth"),
+        (lambda d: d["limits"].update(maps=[1]), "limits.maps"),
+        (lambda d: d["responses"]["fields"]["a"].update(empty=-1), r"\$\.a is not"),
+        (lambda d: d["responses"]["fields"]["a"].update(empty=True), r"\$\.a is not"),
+        (lambda d: d["responses"]["fields"]["a"].update(items=[]), r"\$\.a\[\] is not"),
+        (lambda d: d["responses"]["fields"]["a"].update(map=1), r"\$\.a is not with map"),
+        (lambda d: d["responses"]["fields"].update({"17": {}}), "identifiers"),
+        (lambda d: d["responses"].update(map=True), "as a map"),
+        (lambda d: d["responses"]["history"].update(x=[]), "history"),
+        (lambda d: d["responses"]["history"].update({"1": [1]}), "7 counts"),
+        (lambda d: d["responses"]["variants"].append({"keys": ["zz"], "count": 1}), "variants"),
+        (lambda d: d["responses"].update(enums={"x": 1}), "hashes"),
+        (lambda d: d["responses"].update(formats={"secret": 1}), "other fields"),
+    ],
+)
+def test_a_damaged_baseline_is_refused_and_the_place_named(change: Any, message: str) -> None:
+    with pytest.raises(BaselineError, match=message):
+        baseline.loads(damaged(change))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"format": NaN}', "[" * 100_000, b"\xff"])
+def test_what_is_no_baseline_is_refused(text: str | bytes) -> None:
+    with pytest.raises(BaselineError, match="not a baseline"):
+        baseline.loads(text)
+
+
+def test_a_loaded_file_is_held_to_its_limits() -> None:
+    stats = ShapeStats("t")
+    stats.observe({f"k_{chr(97 + i % 26)}{chr(97 + i // 26)}": 1 for i in range(60)})
+    document = json.loads(baseline.dumps(stats))
+    document["limits"]["map_keys"] = 10
+    assert "k_a" not in baseline.dumps(baseline.loads(json.dumps(document)))
+
+
+def test_a_database_holds_the_baselines_of_many_tools(tmp_path: Path) -> None:
+    store = BaselineStore(tmp_path / "baselines.db")
+    for tool in ("b", "a", "b"):
+        stats = ShapeStats(tool)
+        stats.observe({"x": 1})
+        store.merge(stats)
+    again = BaselineStore(tmp_path / "baselines.db")
+    assert again.tools() == ["a", "b"]
+    known = again.load("b")
+    assert known is not None
+    assert known.observations == 2
+    assert again.load("c") is None
+
+
+def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_bytes(b"no database at all, but long enough to be read as one" * 20)
+    with pytest.raises(BaselineError, match="not a database"):
+        BaselineStore(tmp_path / "x.db").tools()
+
+
+def test_only_statistics_that_are_alike_are_merged() -> None:
+    with pytest.raises(ValueError, match="different tools"):
+        ShapeStats("a").merge(ShapeStats("b"))
+    with pytest.raises(ValueError, match="different limits"):
+        ShapeStats("a").merge(ShapeStats("a", limits=Limits(max_paths=9)))
+    with pytest.raises(TypeError, match="only a ShapeStats"):
+        ShapeStats("a").merge({})  # type: ignore[arg-type]
+
+
+def test_statistics_can_be_merged_with_themselves() -> None:
+    stats = ShapeStats("t")
+    stats.observe({"a": [1]})
+    assert stats.merge(stats).observations == 2
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+_DISTINCT = """
+import resource
+from overturn_fast.shape import ShapeStats, dumps
+stats = ShapeStats("t")
+for number in range({count}):
+    name = "".join(chr(97 + int(digit)) for digit in str(number))
+    stats.observe({{"id": number, "by_name": {{name: {{"n": 1, "of": [name]}}}}, name + "_x": 1}})
+print(stats.observations, len(dumps(stats)), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.memory
+def test_distinct_keys_do_not_add_up() -> None:
+    pytest.importorskip("resource")
+    count = int(os.environ.get("OVERTURN_FAST_DISTINCT_KEYS", "20000"))
+    output = subprocess.check_output(
+        [sys.executable, "-c", _DISTINCT.format(count=count)], text=True, timeout=900
+    )
+    observations, size, peak = map(int, output.split())
+    assert observations == count
+    assert size < 5_000
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert peak * unit < 200e6

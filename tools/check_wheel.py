@@ -23,7 +23,12 @@ import zipfile
 from pathlib import Path
 
 PACKAGE = "overturn_fast"
-REQUIRED_IN_WHEEL = [f"{PACKAGE}/__init__.py", f"{PACKAGE}/_version.py", f"{PACKAGE}/py.typed"]
+REQUIRED_IN_WHEEL = [
+    f"{PACKAGE}/__init__.py",
+    f"{PACKAGE}/_version.py",
+    f"{PACKAGE}/py.typed",
+    f"{PACKAGE}/shape/report.html",
+]
 REQUIRED_IN_SDIST = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -39,7 +44,7 @@ REQUIRED_IN_SDIST = [
     "pyproject.toml",
     "setup.py",
 ]
-WHEEL_SUFFIXES = {".json", ".py", ".pyi", ".typed", ".so", ".pyd"}
+WHEEL_SUFFIXES = {".html", ".json", ".py", ".pyi", ".typed", ".so", ".pyd"}
 
 REPORT = f"""
 import pathlib, {PACKAGE} as package

@@ -17,7 +17,7 @@ from overturn_fast._pure.strings import quote
 from overturn_fast._shape_values import PLAIN_KEY
 from overturn_fast.shape.stats import ShapeStats
 from overturn_fast.shape.times import iso
-from overturn_fast.shape.tree import Node, normal_path, project, step, steps_of
+from overturn_fast.shape.tree import Node, close, normal_path, project, step, steps_of
 
 __all__ = ["DEFAULT_TABLE", "KINDS", "SEVERITIES", "Comparison", "DriftEvent", "Kind", "Policy",
            "Severity", "compare"]  # fmt: skip
@@ -257,9 +257,12 @@ def compare(baseline: ShapeStats, current: ShapeStats, policy: Policy | None = N
     if baseline.limits != current.limits:
         raise ValueError("statistics of different limits cannot be compared")
     policy = policy or Policy()
-    together = baseline.copy().merge(current).root if _alike(baseline, current) else None
-    if together is None:
+    if baseline._formats != current._formats or baseline._enum_id != current._enum_id:
         raise ValueError("statistics that look at strings differently cannot be compared")
+    together = Node()
+    together.merge(baseline.root)
+    together.merge(current.root)
+    close(together, baseline.limits)
     run = _Run(policy, baseline, current)
     run.maps(baseline.root, current.root)
     before, since = project(baseline.root, together), project(current.root, together)
@@ -277,10 +280,6 @@ def compare(baseline: ShapeStats, current: ShapeStats, policy: Policy | None = N
         has_too_few,
         tuple(sorted(run.undecided)),
     )
-
-
-def _alike(baseline: ShapeStats, current: ShapeStats) -> bool:
-    return baseline._formats == current._formats and baseline._enum_id == current._enum_id
 
 
 class _Run:

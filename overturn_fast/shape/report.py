@@ -80,6 +80,9 @@ def html_report(
         "percent": percent,
         "shown": lambda path: printable(shown_path(path)),
         "printable": printable,
+        "arrows": lambda text: printable(text).replace(
+            " -> ", " \N{RIGHTWARDS ARROW}\N{NO-BREAK SPACE}"
+        ),
         "number": lambda number: f"{number:,}",
         "time": iso,
     }
@@ -237,7 +240,9 @@ class _Building:
                 rate = sum(node.history.get(period, ())) / objects
                 title = f"{self._day(period)}: in {percent(rate)} of {objects:,}"
                 bars.append(self._bar(number, 0.0, 1.0, "track", title))
-                bars.append(self._bar(number, 0.0, rate, "presence", title))
+                is_after = self.start is not None and period >= self.start
+                css = "presence after" if is_after else "presence"
+                bars.append(self._bar(number, 0.0, rate, css, title))
         yield self._chart("Presence", bars)
 
     def _types(self, node: Node) -> Chart:

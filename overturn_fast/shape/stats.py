@@ -126,7 +126,8 @@ class ShapeStats:
                 key without a text in JSON. Then nothing is counted.
             ValueError: ``at`` is no time, or ``count`` is less than 1.
         """
-        self._start(at, count).observe(response, milliseconds(at), count)
+        time = milliseconds(at)
+        self._start(time, count).observe(response, time, count)
 
     def observe_text(
         self, text: str | bytes | bytearray | memoryview, at: Time | None = None, count: int = 1
@@ -137,8 +138,8 @@ class ShapeStats:
             JSONTextError: It is no JSON. Then nothing is counted.
             ValueError: As for ``observe``.
         """
-        held = bytes(checked_json(text, "text"))
-        self._start(at, count).observe_text(held, milliseconds(at), count)
+        held, time = bytes(checked_json(text, "text")), milliseconds(at)
+        self._start(time, count).observe_text(held, time, count)
 
     def observe_lines(
         self, buffer: bytes, at: Time | None = None
@@ -148,9 +149,9 @@ class ShapeStats:
         Returns:
             The lines that are no JSON: the index of each, where it starts, and what is wrong.
         """
-        refused: list[tuple[int, int, CanonicalizationError]] = self._start(at, 1).observe_lines(
-            buffer, milliseconds(at)
-        )
+        time = milliseconds(at)
+        refused: list[tuple[int, int, CanonicalizationError]]
+        refused = self._start(time, 1).observe_lines(buffer, time)
         return refused
 
     def merge(self, other: ShapeStats) -> ShapeStats:
@@ -160,10 +161,12 @@ class ShapeStats:
             ValueError: They are of different tools or limits, or look at strings differently.
         """
         self._check_alike(other)
-        copied = Node()
-        copied.merge(other.root)  # so that statistics can be merged with themselves
+        added = other.root
+        if other is self:
+            added = Node()
+            added.merge(other.root)
         self._flush()
-        self._root.merge(copied)
+        self._root.merge(added)
         self._nodes += other._nodes
         self._is_closed = False
         self._close_if_large()
@@ -227,7 +230,7 @@ class ShapeStats:
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _start(self, at: Time | None, count: int) -> Any:
+    def _start(self, time: int | None, count: int) -> Any:
         """The counter, ready for an observation at that time."""
         if not self._can_observe:
             raise ValueError(
@@ -237,7 +240,6 @@ class ShapeStats:
             raise TypeError(f"count must be an int, not {type(count).__name__}")
         if count < 1:
             raise ValueError(f"count must be at least 1, not {count}")
-        time = milliseconds(at)
         period = None if time is None else time // 1000 // self._limits.period
         if period != self._period or self._counter.size >= _FULL:
             self._flush()

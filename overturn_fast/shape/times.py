@@ -28,6 +28,8 @@ def milliseconds(time: Time | None) -> int | None:
     """
     if time is None:
         return None
+    if type(time) is float and 0.0 <= time < _LAST / 1000:  # what a clock gives
+        return int(time * 1000)
     if isinstance(time, str):
         time = _parsed(time)
     if isinstance(time, datetime):

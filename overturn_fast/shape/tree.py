@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -231,17 +231,19 @@ class Node:
 
     def _add(
         self,
-        counts: Iterable[int],
-        first: Iterable[int | None],
-        last: Iterable[int | None],
+        counts: Sequence[int],
+        first: Sequence[int | None],
+        last: Sequence[int | None],
         integers: int,
         empty: int,
         fewest: int | None,
         most: int | None,
     ) -> None:
-        self.counts = [mine + count for mine, count in zip(self.counts, counts, strict=True)]
-        self.first = [_least(mine, time) for mine, time in zip(self.first, first, strict=True)]
-        self.last = [_greatest(mine, time) for mine, time in zip(self.last, last, strict=True)]
+        for kind, count in enumerate(counts):
+            if count:
+                self.counts[kind] += count
+                self.first[kind] = _least(self.first[kind], first[kind])
+                self.last[kind] = _greatest(self.last[kind], last[kind])
         self.integers += integers
         self.empty += empty
         self.fewest = _least(self.fewest, fewest)
@@ -379,22 +381,39 @@ def _variant_rank(variant: Variant) -> bytes:
 
 
 def project(node: Node, pattern: Node) -> Node:
-    """A copy of a tree in which everything is a map, or cut, that is so in ``pattern``."""
+    """A tree in which everything is a map, or cut, that is so in ``pattern``; not to be changed."""
+    if _fits(node, pattern):
+        return node
     copy = Node()
     copy.merge(node)
     _project(copy, pattern)
     return copy
 
 
+def _fits(node: Node, pattern: Node) -> bool:
+    """Whether a tree has no keys where the pattern has none."""
+    if node.cut != pattern.cut or node.is_map != pattern.is_map:
+        return False
+    return all(_fits(mine, below) for mine, below in _pairs(node, pattern))
+
+
 def _project(node: Node, pattern: Node) -> None:
     node._cut_if(pattern.cut)
     if pattern.is_map:
         node.become_map()
-    pairs = [(node.fields.get(name), below) for name, below in pattern.fields.items()]
-    pairs += [(node.entries, pattern.entries), (node.items, pattern.items)]  # type: ignore[list-item]
-    for mine, below in pairs:
-        if mine is not None and below is not None:
-            _project(mine, below)
+    for mine, below in _pairs(node, pattern):
+        _project(mine, below)
+
+
+def _pairs(node: Node, pattern: Node) -> Iterator[tuple[Node, Node]]:
+    """The nodes that are right below both, the same way."""
+    for name, mine in node.fields.items():
+        below = pattern.fields.get(name)
+        if below is not None:
+            yield mine, below
+    for mine_or_none, below in ((node.entries, pattern.entries), (node.items, pattern.items)):
+        if mine_or_none is not None and below is not None:
+            yield mine_or_none, below
 
 
 # -- paths ------------------------------------------------------------------------------------

@@ -1,0 +1,335 @@
+"""Incidents over time, and the monitor that makes them in a running process."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import threading
+from typing import Any
+
+import pytest
+
+from overturn_fast.shape import (
+    Comparison,
+    DriftMonitor,
+    Incident,
+    Incidents,
+    Limits,
+    Policy,
+    ShapeStats,
+    baseline,
+    compare,
+    watch_shape,
+)
+
+HOUR = 3600.0
+
+
+def of(*observed: tuple[Any, int], tool: str = "t") -> ShapeStats:
+    stats = ShapeStats(tool)
+    for response, count in observed:
+        stats.observe(response, count=count)
+    return stats
+
+
+BEFORE = {"a": 1, "b": 2, "c": {"d": 3}}
+MIGRATED = {"a": "1", "b2": 2, "c": [3]}
+
+
+def outcome(response: Any, tool: str = "t", count: int = 100) -> Comparison:
+    return compare(of((BEFORE, 500), tool=tool), of((response, count), tool=tool))
+
+
+# -- incidents -------------------------------------------------------------------------------------
+
+
+def test_one_migration_is_one_incident() -> None:
+    incidents = Incidents()
+    (incident,) = incidents.update(outcome(MIGRATED), 10 * HOUR)
+    assert len(incident.events) == 4
+    assert (incident.state, incident.severity) == ("new", "breaking")
+
+
+def test_what_changes_within_the_hour_joins_and_later_does_not() -> None:
+    incidents = Incidents()
+    incidents.update(outcome(BEFORE | {"a": "1"}), 10 * HOUR)
+    (joined,) = incidents.update(outcome(BEFORE | {"a": "1", "b": "2"}), 10.5 * HOUR)
+    assert len(joined.events) == 2
+    changed = incidents.update(outcome(MIGRATED | {"b": "2"}), 14 * HOUR)
+    assert [len(incident.events) for incident in changed] == [2]
+    assert [incident.state for incident in incidents.all()] == ["active", "new"]
+
+
+def test_an_incident_goes_through_its_states() -> None:
+    incidents = Incidents(resolve_after=2 * HOUR)
+    steps: list[tuple[float, Any, list[str]]] = [
+        (10, MIGRATED, ["new"]),
+        (11, MIGRATED, ["active"]),
+        (12, MIGRATED, []),
+        (13, BEFORE, ["recovering"]),
+        (13.5, MIGRATED, ["active"]),
+        (14, BEFORE, ["recovering"]),
+        (15, BEFORE, []),
+        (16, BEFORE, ["resolved"]),
+        (17, BEFORE, []),
+        (18, MIGRATED, ["reopened"]),
+        (19, MIGRATED, ["active"]),
+    ]
+    for hours, response, states in steps:
+        changed = incidents.update(outcome(response), hours * HOUR)
+        assert [incident.state for incident in changed] == states, hours
+    assert len(incidents.all()) == 1
+
+
+def test_too_few_responses_change_no_state() -> None:
+    incidents = Incidents()
+    incidents.update(outcome(MIGRATED), 10 * HOUR)
+    assert incidents.update(outcome(BEFORE, count=3), 20 * HOUR) == []
+    assert [incident.state for incident in incidents.all()] == ["new"]
+
+
+def test_an_undecided_path_keeps_its_incident() -> None:
+    before = of(({"items": [{"a": 1}]}, 500))
+    incidents = Incidents()
+    incidents.update(compare(before, of(({"items": [{"a": "1"}]}, 100))), 10 * HOUR)
+    assert incidents.update(compare(before, of(({"items": []}, 100))), 20 * HOUR) == []
+    changed = incidents.update(compare(before, of(({"items": [{"a": 1}]}, 100))), 21 * HOUR)
+    assert [incident.state for incident in changed] == ["resolved"]
+
+
+def test_tools_have_incidents_of_their_own() -> None:
+    incidents = Incidents()
+    for tool in ("x", "y"):
+        incidents.update(outcome(MIGRATED, tool), 10 * HOUR)
+    assert [incident.tool for incident in incidents.open("y")] == ["y"]
+    incidents.update(outcome(BEFORE, "x"), 20 * HOUR)
+    assert [incident.state for incident in incidents.all()] != ["resolved", "resolved"]
+    assert [incident.state for incident in incidents.open()] == ["new"]
+
+
+def test_a_resolved_incident_is_forgotten_in_time() -> None:
+    incidents = Incidents(resolve_after=HOUR, forget_after=24 * HOUR)
+    incidents.update(outcome(MIGRATED), 10 * HOUR)
+    incidents.update(outcome(BEFORE), 12 * HOUR)
+    assert len(incidents.all()) == 1
+    incidents.update(outcome(BEFORE), 37 * HOUR)
+    assert incidents.all() == []
+
+
+def test_incidents_survive_their_text() -> None:
+    incidents = Incidents()
+    incidents.update(outcome(MIGRATED), 10 * HOUR)
+    again = Incidents()
+    again.loads(incidents.dumps())
+    assert again.dumps() == incidents.dumps()
+    assert [one.state for one in again.update(outcome(MIGRATED), 11 * HOUR)] == ["active"]
+
+
+def test_the_same_comparisons_make_the_same_incidents() -> None:
+    def run() -> str:
+        incidents = Incidents()
+        for hour, response in enumerate((MIGRATED, BEFORE, MIGRATED)):
+            incidents.update(outcome(response), (10 + hour) * HOUR)
+        return incidents.dumps()
+
+    assert run() == run()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda d: d.update(version=2),
+        lambda d: d["incidents"][0].pop("tool"),
+        lambda d: d["incidents"][0].update(state="over"),
+        lambda d: d["incidents"][0].update(opened_at="now"),
+        lambda d: d["incidents"][0]["events"][0].update(severity="fatal"),
+        lambda d: d["incidents"][0]["events"][0].pop("kind"),
+        lambda d: d.update(incidents=7),
+    ],
+)
+def test_damaged_incidents_are_refused(damage: Any) -> None:
+    incidents = Incidents()
+    incidents.update(outcome(MIGRATED), 10 * HOUR)
+    document = json.loads(incidents.dumps())
+    damage(document)
+    again = Incidents()
+    with pytest.raises(ValueError, match="no incidents"):
+        again.loads(json.dumps(document))
+    assert again.all() == []
+
+
+# -- monitor ---------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_monitor_learns_then_compares_window_by_window() -> None:
+    seen: list[tuple[str, int]] = []
+    monitor = DriftMonitor(
+        "t", learn=100, window=50, logger=None, clock=Clock(),
+        on_change=lambda incident: seen.append((incident.state, len(incident.events))),
+    )  # fmt: skip
+    for response, count in ((BEFORE, 100), (BEFORE, 50), (MIGRATED, 50), (MIGRATED, 49)):
+        for _ in range(count):
+            monitor.observe(response)
+    assert seen == [("new", 4)]
+    state = monitor.state
+    assert (state.learned, state.waiting, state.compared, state.refused) == (100, 49, 2, 0)
+    monitor.observe(MIGRATED)  # the second window with the change, at the same time
+    assert seen == [("new", 4)]
+
+
+def test_a_window_is_compared_when_it_is_old() -> None:
+    clock, seen = Clock(), []
+    monitor = DriftMonitor(
+        "t", of((BEFORE, 500)), window=1000, max_age=60.0, clock=clock, logger=None,
+        on_change=seen.append,
+    )  # fmt: skip
+    for _ in range(30):
+        monitor.observe(MIGRATED)
+    assert seen == []
+    clock.now += 61
+    monitor.observe(MIGRATED)
+    assert len(seen) == 1
+
+
+def test_a_check_does_not_wait() -> None:
+    monitor = DriftMonitor("t", of((BEFORE, 500)), logger=None)
+    for _ in range(20):
+        monitor.observe(MIGRATED)
+    comparison = monitor.check()
+    assert comparison is not None
+    assert comparison.worst == "breaking"
+    assert monitor.state.waiting == 0
+    assert DriftMonitor("t", logger=None).check() is None
+
+
+class Rude(dict):  # type: ignore[type-arg]
+    def items(self) -> Any:
+        raise RuntimeError("secret")
+
+
+def test_nothing_is_raised_into_the_tool() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+
+    def fail(_: Incident) -> None:
+        raise RuntimeError("secret")
+
+    monitor = DriftMonitor("t", of((BEFORE, 500)), window=20, on_change=fail, logger=None)
+    for bad in (circle, Rude(a=1), {(1, 2): 3}):
+        monitor.observe(bad)
+    for _ in range(20):
+        monitor.observe(MIGRATED)
+    state = monitor.state
+    assert (state.refused, state.failures, state.last_failure) == (3, 1, "RuntimeError")
+
+    def broken() -> float:
+        raise OSError
+
+    DriftMonitor("t", clock=broken, logger=None).observe({})
+
+
+def test_what_changes_is_logged_with_its_severity(caplog: pytest.LogCaptureFixture) -> None:
+    monitor = DriftMonitor("t", of((BEFORE, 500)), window=20)
+    with caplog.at_level(logging.INFO, "overturn_fast.drift"):
+        for response in (MIGRATED, BEFORE):
+            for _ in range(20):
+                monitor.observe(response)
+    assert [record.levelname for record in caplog.records] == ["ERROR", "INFO"]
+    assert "a changed number -> string" in caplog.text
+
+
+def test_any_number_of_threads_may_observe() -> None:
+    monitor = DriftMonitor("t", of((BEFORE, 500)), window=97, logger=None)
+
+    def observe() -> None:
+        for _ in range(250):
+            monitor.observe(BEFORE)
+
+    threads = [threading.Thread(target=observe) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    state = monitor.state
+    assert (state.failures, state.refused) == (0, 0)
+    assert state.compared * 97 + state.waiting == 2000
+
+
+def test_a_monitor_keeps_its_own_baseline() -> None:
+    stats = of((BEFORE, 500))
+    monitor = DriftMonitor("t", stats, logger=None)
+    stats.observe({"x": 1})
+    known = monitor.baseline
+    assert known is not None
+    assert known.observations == 500
+    saved = baseline.dumps(known)
+    known.observe({"x": 1})
+    assert monitor.baseline is not None
+    assert baseline.dumps(monitor.baseline) == saved
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"baseline": ShapeStats("other")},
+        {"baseline": ShapeStats("t"), "limits": Limits(max_paths=7)},
+        {"learn": 0},
+        {"window": 0},
+    ],
+)
+def test_a_monitor_that_makes_no_sense_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"of (an)?other|at least 1"):
+        DriftMonitor("t", **options)
+
+
+# -- decorator -------------------------------------------------------------------------------------
+
+
+def test_a_watched_function_does_what_it_did() -> None:
+    @watch_shape("pricing", learn=3, window=1, policy=Policy(min_baseline=1, min_current=1))
+    def price(sku: str, *, net: bool = False) -> dict[str, Any]:
+        """What something costs."""
+        if sku == "":
+            raise LookupError
+        return {"sku": sku, "net": net}
+
+    assert price("a", net=True) == {"sku": "a", "net": True}
+    assert (price.__name__, price.__doc__) == ("price", "What something costs.")
+    with pytest.raises(LookupError):
+        price("")
+    assert price.monitor.tool == "pricing"  # type: ignore[attr-defined]
+    assert price.monitor.state.waiting == 1  # type: ignore[attr-defined]
+
+
+def test_a_watched_coroutine_function_stays_one() -> None:
+    @watch_shape
+    async def search(query: str) -> list[str]:
+        await asyncio.sleep(0)
+        return [query]
+
+    assert inspect.iscoroutinefunction(search)
+    assert asyncio.run(search("x")) == ["x"]
+    assert search.monitor.state.waiting == 1  # type: ignore[attr-defined]
+    assert search.monitor.tool == "search"  # type: ignore[attr-defined]
+
+
+def test_functions_may_share_a_monitor() -> None:
+    monitor = DriftMonitor("t", logger=None)
+    first = watch_shape(monitor=monitor)(lambda: 1)
+    second = watch_shape(monitor=monitor)(lambda: 2)
+    assert (first(), second()) == (1, 2)
+    assert monitor.state.waiting == 2
+    with pytest.raises(TypeError, match="of its own"):
+        watch_shape("x", monitor=monitor)
