@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parameter_ids import shown
 from pleach_process import call_of
 
 from overturn_fast.pleach import (
@@ -79,7 +80,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
 @pytest.mark.parametrize(
     "value",
     [None, True, 0, 1.5, "", "é\ud800", [], {"a": [1, {"b": None}]}, b"", b"\x00\n{}", 10**30],
-    ids=repr,
+    ids=shown,
 )
 def test_a_value_comes_back_as_it_was(store: Any, value: Any) -> None:
     cache = FingerprintCache(store, "interactive")

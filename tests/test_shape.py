@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from parameter_ids import shown
 from shape_generator import HUNDRED, PARTS, ShapeGenerator, digests
 
 import overturn_fast
@@ -181,7 +182,7 @@ class Named:
         (Named, "type"),
         (len, "builtin_function_or_method"),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_a_value_that_is_no_container_is_its_type(
     engine: ModuleType, value: object, expected: str
@@ -349,7 +350,7 @@ def test_the_digest_of_v2_says_so_and_begins_with_a_line_of_its_own(engine: Modu
         ({"k": b""}, {"k": type("string", (), {})()}),
         ({"a": object()}, {"a": {}}),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_v2_tells_apart_what_one_path_could_be_written_for(
     engine: ModuleType, one: object, other: object
