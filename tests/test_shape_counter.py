@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import gc
 import json
 import random
@@ -73,6 +74,31 @@ def test_types_that_json_does_not_have_are_counted_together(engine: ModuleType) 
     counter = engine.shape_counter()
     counter.observe([b"x", {1}, object(), 1j])
     assert counter.export()[ITEMS][COUNTS] == (0, 0, 0, 0, 0, 0, 4)
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Real(float):
+    pass
+
+
+class Posing:
+    """Says that it is an int."""
+
+    __class__ = int  # type: ignore[assignment]
+
+
+def test_an_integer_is_an_int_of_any_class_or_a_literal_without_fraction(
+    engine: ModuleType,
+) -> None:
+    counter = engine.shape_counter()
+    counter.observe([1, 2**70, Level.LOW, Posing(), 1.0, Real(1), True])
+    counter.observe_text(b"[1, -20, 123456789012345678901234567890, 0, 1.0, 1e2, 1E2, 0.5e1, -0]")
+    items = counter.export()[ITEMS]
+    assert items[COUNTS] == (0, 1, 0, 6 + 9, 0, 0, 0)
+    assert items[INTEGERS] == 4 + 5
 
 
 def test_what_is_nested_too_deep_is_not_entered(engine: ModuleType) -> None:

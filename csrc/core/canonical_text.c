@@ -366,13 +366,6 @@ static OVT_NEVER_INLINE cursor read_long_name(canonicalizer *c, cursor here, ovt
     return here;
 }
 
-/* The first `length` bytes, at most eight, of those at `bytes` as ovt_key_prefix gives them. */
-static inline uint64_t prefix_of_loadable(const uint8_t *bytes, unsigned length) {
-    const uint64_t word = ovt_load_be64(bytes);
-    const unsigned unused = length < 8 ? 8 - length : 0;
-    return unused < 8 ? word >> (8 * unused) << (8 * unused) : 0;
-}
-
 /* Adds a member by the name at hand and writes that with its colon; then its value is at hand. */
 OVT_ALWAYS_INLINE cursor read_name(canonicalizer *c, cursor here) {
     if (OVT_UNLIKELY(*here.at != '"')) {
@@ -394,7 +387,7 @@ OVT_ALWAYS_INLINE cursor read_name(canonicalizer *c, cursor here) {
     if (OVT_LIKELY(marks != 0 && key[length] == '"')) {
         member->text = (const char *)key;
         member->length = length;
-        member->prefix = prefix_of_loadable(key, length);
+        member->prefix = ovt_key_prefix_of_loadable((const char *)key, length);
         here.out[0] = '"';
         ovt_block_store(here.out + 1, block);
         here.out[length + 1] = '"';

@@ -46,6 +46,13 @@ static inline uint64_t ovt_key_prefix_with_header(const char *text, size_t lengt
     return length == 0 ? 0 : ovt_load_be64(text + length - 8) << (8 * (8 - length));
 }
 
+/* The same for a text from which eight bytes may be read, however short it is. */
+static inline uint64_t ovt_key_prefix_of_loadable(const char *text, size_t length) {
+    const uint64_t word = ovt_load_be64(text);
+    const size_t unused = length < 8 ? 8 - length : 0;
+    return unused < 8 ? word >> (8 * unused) << (8 * unused) : 0;
+}
+
 /* Fills order[0..count) with the indices of `members` in key order: by code point, or by UTF-16
  * code unit. OVT_NO_MEMORY if there is no room for the scratch space that many keys need. */
 ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
+
 enum {
     INLINE_LEVELS = 16,
     INLINE_MEMBERS = 64,
@@ -31,31 +33,9 @@ typedef struct {
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* A block with room for `wanted` elements; NULL when memory runs out. */
-static void *grown(void *block, const void *inline_block, size_t used, size_t *capacity,
-                   size_t wanted, size_t element) {
-    size_t larger = *capacity == 0 ? 16 : *capacity;
-    while (larger < wanted) {
-        if (larger > SIZE_MAX / 4 / element) {
-            return NULL;
-        }
-        larger *= 2;
-    }
-    const bool is_inline = block == inline_block;
-    void *const moved = realloc(is_inline ? NULL : block, larger * element);
-    if (moved == NULL) {
-        return NULL;
-    }
-    if (is_inline && used != 0) {
-        memcpy(moved, block, used * element);
-    }
-    *capacity = larger;
-    return moved;
-}
-
 static OVT_NEVER_INLINE bool grow_levels(counting *c) {
-    level *const levels = grown(c->levels, c->inline_levels, c->depth, &c->level_capacity,
-                                c->depth + 1, sizeof *levels);
+    level *const levels = ovt_grown(c->levels, c->inline_levels, c->depth, &c->level_capacity,
+                                    c->depth + 1, sizeof *levels);
     if (levels != NULL) {
         c->levels = levels;
     }
@@ -63,8 +43,8 @@ static OVT_NEVER_INLINE bool grow_levels(counting *c) {
 }
 
 static OVT_NEVER_INLINE bool grow_members(counting *c) {
-    uint32_t *const members = grown(c->members, c->inline_members, c->member_count,
-                                    &c->member_capacity, c->member_count + 1, sizeof *members);
+    uint32_t *const members = ovt_grown(c->members, c->inline_members, c->member_count,
+                                        &c->member_capacity, c->member_count + 1, sizeof *members);
     if (members != NULL) {
         c->members = members;
     }
@@ -72,8 +52,8 @@ static OVT_NEVER_INLINE bool grow_members(counting *c) {
 }
 
 static bool grow_counts(ovt_shape_counter *counter) {
-    ovt_node_counts *const counts = grown(counter->counts, NULL, 0, &counter->counts_capacity,
-                                          counter->tree.count, sizeof *counts);
+    ovt_node_counts *const counts = ovt_grown(counter->counts, NULL, 0, &counter->counts_capacity,
+                                              counter->tree.count, sizeof *counts);
     if (counts != NULL) {
         counter->counts = counts;
     }
@@ -197,16 +177,16 @@ static uint32_t add_variant(counting *c, uint32_t node, uint64_t hash) {
         return 0;
     }
     if (count == counter->variant_capacity) {
-        ovt_variant *const variants = grown(counter->variants, NULL, 0, &counter->variant_capacity,
-                                            count + 1, sizeof *variants);
+        ovt_variant *const variants = ovt_grown(
+            counter->variants, NULL, 0, &counter->variant_capacity, count + 1, sizeof *variants);
         if (variants == NULL) {
             return 0;
         }
         counter->variants = variants;
     }
     if (used + c->member_count > counter->member_capacity) {
-        uint32_t *const members = grown(counter->members, NULL, 0, &counter->member_capacity,
-                                        used + c->member_count, sizeof *members);
+        uint32_t *const members = ovt_grown(counter->members, NULL, 0, &counter->member_capacity,
+                                            used + c->member_count, sizeof *members);
         if (members == NULL) {
             return 0;
         }
@@ -445,8 +425,8 @@ static bool is_blank(const char *text, size_t length) {
 
 static bool refuse(ovt_refused_lines *refused, ovt_refused_line line) {
     if (refused->count == refused->capacity) {
-        ovt_refused_line *const lines =
-            grown(refused->lines, NULL, 0, &refused->capacity, refused->count + 1, sizeof *lines);
+        ovt_refused_line *const lines = ovt_grown(refused->lines, NULL, 0, &refused->capacity,
+                                                  refused->count + 1, sizeof *lines);
         if (lines == NULL) {
             return false;
         }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
+
 const ovt_shape_name ovt_shape_type_names[OVT_SHAPE_TYPES] = {
     [OVT_SHAPE_ARRAY] = {"array", 5},   [OVT_SHAPE_BOOL] = {"bool", 4},
     [OVT_SHAPE_NULL] = {"null", 4},     [OVT_SHAPE_NUMBER] = {"number", 6},
@@ -45,32 +47,26 @@ void ovt_outline_clear(ovt_outline *outline) {
 }
 
 OVT_NEVER_INLINE bool ovt_outline_grow(ovt_outline *outline) {
-    const size_t capacity = outline->capacity * 2;
-    if (capacity > UINT32_MAX / 2) { /* entries are told by 32 bits */
+    if (outline->capacity > UINT32_MAX / 4) { /* entries are told by 32 bits */
         return false;
     }
-    const bool is_inline = outline->entries == outline->inline_entries;
     ovt_outline_entry *const larger =
-        realloc(is_inline ? NULL : outline->entries, capacity * sizeof *larger);
+        ovt_grown(outline->entries, outline->inline_entries, outline->count, &outline->capacity,
+                  outline->count + 1, sizeof *larger);
     if (larger == NULL) {
         return false;
     }
-    if (is_inline) {
-        memcpy(larger, outline->inline_entries, sizeof outline->inline_entries);
-    }
     outline->entries = larger;
-    outline->capacity = capacity;
     return true;
 }
 
 static bool grow_names(ovt_outline *outline) {
-    const size_t capacity = outline->name_capacity == 0 ? 8 : outline->name_capacity * 2;
-    ovt_shape_name *const larger = realloc(outline->names, capacity * sizeof *larger);
+    ovt_shape_name *const larger = ovt_grown(outline->names, NULL, 0, &outline->name_capacity,
+                                             outline->name_count + 1, sizeof *larger);
     if (larger == NULL) {
         return false;
     }
     outline->names = larger;
-    outline->name_capacity = capacity;
     return true;
 }
 

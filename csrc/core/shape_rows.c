@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
 #include "key_order.h"
 #include "string_write.h"
 
@@ -51,28 +52,10 @@ typedef struct {
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-static void *grown(void *block, const void *inline_block, size_t used, size_t *capacity,
-                   size_t element) {
-    const size_t wanted = *capacity * 2;
-    if (wanted > SIZE_MAX / 4 / element) {
-        return NULL;
-    }
-    const bool is_inline = block == inline_block;
-    void *const larger = realloc(is_inline ? NULL : block, wanted * element);
-    if (larger == NULL) {
-        return NULL;
-    }
-    if (is_inline) {
-        memcpy(larger, block, used * element);
-    }
-    *capacity = wanted;
-    return larger;
-}
-
 static bool push_step(writing *w, step next) {
     if (OVT_UNLIKELY(w->step_count == w->step_capacity)) {
-        step *const steps =
-            grown(w->steps, w->inline_steps, w->step_count, &w->step_capacity, sizeof *steps);
+        step *const steps = ovt_grown(w->steps, w->inline_steps, w->step_count, &w->step_capacity,
+                                      w->step_count + 1, sizeof *steps);
         if (steps == NULL) {
             return false;
         }
@@ -84,8 +67,8 @@ static bool push_step(writing *w, step next) {
 
 static bool push_level(writing *w, level next) {
     if (OVT_UNLIKELY(w->depth == w->level_capacity)) {
-        level *const levels =
-            grown(w->levels, w->inline_levels, w->depth, &w->level_capacity, sizeof *levels);
+        level *const levels = ovt_grown(w->levels, w->inline_levels, w->depth, &w->level_capacity,
+                                        w->depth + 1, sizeof *levels);
         if (levels == NULL) {
             return false;
         }

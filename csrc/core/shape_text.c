@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
 #include "key_order.h"
 #include "text_string.h"
 
@@ -37,31 +38,15 @@ static OVT_NEVER_INLINE const uint8_t *no_memory(outlining *o) {
 }
 
 static OVT_NEVER_INLINE bool grow_levels(outlining *o) {
-    const size_t capacity = o->capacity * 2;
-    if (capacity > SIZE_MAX / 4 / sizeof *o->levels) {
-        return false;
+    level *const levels = ovt_grown(o->levels, o->inline_levels, o->depth, &o->capacity,
+                                    o->depth + 1, sizeof *levels);
+    if (levels != NULL) {
+        o->levels = levels;
     }
-    const bool is_inline = o->levels == o->inline_levels;
-    level *const levels = realloc(is_inline ? NULL : o->levels, capacity * sizeof *levels);
-    if (levels == NULL) {
-        return false;
-    }
-    if (is_inline) {
-        memcpy(levels, o->inline_levels, sizeof o->inline_levels);
-    }
-    o->levels = levels;
-    o->capacity = capacity;
-    return true;
+    return levels != NULL;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
-
-/* The first `length` bytes, at most eight, of those at `bytes` as ovt_key_prefix gives them. */
-static inline uint64_t prefix_of_loadable(const uint8_t *bytes, unsigned length) {
-    const uint64_t word = ovt_load_be64(bytes);
-    const unsigned unused = length < 8 ? 8 - length : 0;
-    return unused < 8 ? word >> (8 * unused) << (8 * unused) : 0;
-}
 
 /* Whether a lone surrogate stands in WTF-8. */
 static bool has_surrogates(const char *text, size_t length) {
@@ -127,7 +112,7 @@ OVT_ALWAYS_INLINE const uint8_t *read_name(outlining *o, const uint8_t *at, ovt_
     if (OVT_LIKELY(marks != 0 && at[length] == '"')) {
         key->text = (const char *)at;
         key->length = length;
-        key->prefix = prefix_of_loadable(at, length);
+        key->prefix = ovt_key_prefix_of_loadable((const char *)at, length);
         at += length + 1;
     } else {
         at = read_long_name(o, at, key);

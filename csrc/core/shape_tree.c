@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
+
 enum {
     FEW_MEMBERS = 8, /* looked at one by one; more are found by hash */
     INLINE_LEVELS = 16,
@@ -30,27 +32,13 @@ typedef struct {
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-static void *grown(void *block, const void *inline_block, size_t used, size_t *capacity,
-                   size_t element) {
-    const size_t wanted = *capacity == 0 ? 8 : *capacity * 2;
-    if (wanted > UINT32_MAX / 2 || wanted > SIZE_MAX / 4 / element) {
-        return NULL;
-    }
-    const bool is_inline = block == inline_block;
-    void *const larger = realloc(is_inline ? NULL : block, wanted * element);
-    if (larger == NULL) {
-        return NULL;
-    }
-    if (is_inline && used != 0) {
-        memcpy(larger, block, used * element);
-    }
-    *capacity = wanted;
-    return larger;
-}
-
+/* Nodes are told by 32 bits. */
 static OVT_NEVER_INLINE bool grow_nodes(ovt_shape_tree *tree) {
-    ovt_shape_node *const nodes =
-        grown(tree->nodes, tree->inline_nodes, tree->count, &tree->capacity, sizeof *nodes);
+    if (tree->count > UINT32_MAX / 4) {
+        return false;
+    }
+    ovt_shape_node *const nodes = ovt_grown(tree->nodes, tree->inline_nodes, tree->count,
+                                            &tree->capacity, tree->count + 1, sizeof *nodes);
     if (nodes != NULL) {
         tree->nodes = nodes;
     }
@@ -58,8 +46,8 @@ static OVT_NEVER_INLINE bool grow_nodes(ovt_shape_tree *tree) {
 }
 
 static OVT_NEVER_INLINE bool grow_levels(adding *a) {
-    level *const levels =
-        grown(a->levels, a->inline_levels, a->depth, &a->capacity, sizeof *levels);
+    level *const levels = ovt_grown(a->levels, a->inline_levels, a->depth, &a->capacity,
+                                    a->depth + 1, sizeof *levels);
     if (levels != NULL) {
         a->levels = levels;
     }
@@ -272,8 +260,8 @@ static bool add_other_type(ovt_shape_tree *tree, uint32_t node, ovt_shape_name n
         }
     }
     if (tree->other_count == tree->other_capacity) {
-        ovt_other_type *const larger =
-            grown(tree->others, NULL, 0, &tree->other_capacity, sizeof *larger);
+        ovt_other_type *const larger = ovt_grown(tree->others, NULL, 0, &tree->other_capacity,
+                                                 tree->other_count + 1, sizeof *larger);
         if (larger == NULL) {
             return false;
         }

@@ -190,14 +190,17 @@ static OVT_NEVER_INLINE outcome fail_view(const walk *w, PyObject *value) {
 
 /* ---- kinds of values ------------------------------------------------------------------------- */
 
-static OVT_NEVER_INLINE value_kind kind_of_subclass(PyObject *value, ovt_shape_type *type) {
+static OVT_NEVER_INLINE value_kind kind_of_subclass(PyObject *value, ovt_shape_type *type,
+                                                    ovt_shape_detail *detail) {
     PyTypeObject *const class = Py_TYPE(value);
     if (PyType_HasFeature(class, Py_TPFLAGS_UNICODE_SUBCLASS)) {
         *type = OVT_SHAPE_STRING;
         return KIND_SCALAR;
     }
-    if (PyType_HasFeature(class, Py_TPFLAGS_LONG_SUBCLASS) || PyFloat_Check(value)) {
+    const bool is_int = PyType_HasFeature(class, Py_TPFLAGS_LONG_SUBCLASS);
+    if (is_int || PyFloat_Check(value)) {
         *type = OVT_SHAPE_NUMBER;
+        *detail = is_int ? OVT_DETAIL_INTEGER : OVT_DETAIL_NONE;
         return KIND_SCALAR;
     }
     return KIND_OTHER;
@@ -237,7 +240,7 @@ static inline value_kind kind_of(PyObject *value, ovt_shape_type *type, ovt_shap
     if (class == &PyTuple_Type) {
         return KIND_TUPLE;
     }
-    return kind_of_subclass(value, type);
+    return kind_of_subclass(value, type, detail);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -361,7 +364,7 @@ static outcome open_container(walk *w, const ovt_shape_key *key, PyObject *sourc
 }
 
 /* Adds a value that its view says the type of. */
-static outcome add_named(walk *w, const ovt_shape_key *key, PyObject *name) {
+static outcome add_named(walk *w, const ovt_shape_key *key, PyObject *value, PyObject *name) {
     const char *text;
     size_t length;
     bool has_surrogates;
@@ -373,7 +376,14 @@ static outcome add_named(walk *w, const ovt_shape_key *key, PyObject *name) {
     if (type == OVT_SHAPE_OTHER) {
         is_added = ovt_outline_add_other(w->outline, key, text, length);
     } else {
-        ovt_outline_entry *const entry = ovt_outline_add(w->outline, key, type, OVT_DETAIL_NONE);
+        /* What only says that it is a number may say, too, that it is an int. */
+        const int is_int =
+            type == OVT_SHAPE_NUMBER ? PyObject_IsInstance(value, (PyObject *)&PyLong_Type) : 0;
+        if (is_int < 0) {
+            return FAILED;
+        }
+        ovt_outline_entry *const entry =
+            ovt_outline_add(w->outline, key, type, is_int ? OVT_DETAIL_INTEGER : OVT_DETAIL_NONE);
         is_added = entry != NULL;
         if (is_added && (type == OVT_SHAPE_ARRAY || type == OVT_SHAPE_OBJECT)) {
             entry->count = 0; /* a class of that name */
@@ -397,7 +407,7 @@ static PyObject *view_of(walk *w, PyObject *value) {
 
 static outcome add_view(walk *w, const ovt_shape_key *key, PyObject *value, PyObject *view) {
     if (PyUnicode_CheckExact(view)) {
-        return add_named(w, key, view);
+        return add_named(w, key, value, view);
     }
     const value_kind kind = PyList_CheckExact(view) ? KIND_LIST : KIND_PAIRS;
     return open_container(w, key, value, view, kind);
