@@ -329,6 +329,13 @@ def test_a_baseline_survives_its_file(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["search.json"]
 
 
+def test_a_baseline_is_json_with_sorted_keys_and_an_indent_of_one() -> None:
+    stats = ShapeStats("é", limits=Limits(maps=frozenset({"a"})), formats=True)
+    stats.observe({"a": {"x": 1}, "b": ["2026-07-13T06:44:18Z", {}], "\ud800": []}, 5.0)
+    text = baseline.dumps(stats)
+    assert text == json.dumps(json.loads(text), indent=1, sort_keys=True) + "\n"
+
+
 def test_a_file_that_cannot_be_written_stays_what_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
