@@ -6,6 +6,7 @@ step, and read with suspicion.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
@@ -49,9 +50,12 @@ def dumps(stats: ShapeStats) -> str:
         "limits": limits,
         "formats": stats._formats,
         "enum_key": stats._enum_id,
-        "responses": _plain(stats.root),
+        "responses": stats.root,
     }
-    return json.dumps(document, indent=1, sort_keys=True) + "\n"
+    text = io.StringIO()
+    _write(document, "\n", text)
+    text.write("\n")
+    return text.getvalue()
 
 
 def save(stats: ShapeStats, path: str | os.PathLike[str]) -> None:
@@ -110,8 +114,32 @@ def loads(text: str | bytes) -> ShapeStats:
 # -- writing ----------------------------------------------------------------------------------
 
 
+def _write(value: Any, line: str, text: io.StringIO) -> None:
+    """Write what ``json.dumps`` gives with ``indent=1`` and ``sort_keys``, one node at a time.
+
+    The whole tree as plain objects would take more memory than the statistics themselves.
+    """
+    if isinstance(value, Node):
+        value = _plain(value)
+    if isinstance(value, (dict, list)) and value:
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        inner = f"{line} "
+        text.write(opening)
+        for number, key in enumerate(sorted(value) if isinstance(value, dict) else value):
+            text.write(f",{inner}" if number else inner)
+            if isinstance(value, dict):
+                text.write(f"{json.dumps(key)}: ")
+                _write(value[key], inner, text)
+            else:
+                _write(key, inner, text)
+        text.write(line)
+        text.write(closing)
+    else:
+        text.write(json.dumps(value))
+
+
 def _plain(node: Node) -> dict[str, Any]:
-    """A node as JSON. What is 0, empty or unknown is left out."""
+    """A node as JSON, those below as they are. What is 0, empty or unknown is left out."""
     plain: dict[str, Any] = {
         "types": {
             name: _without_none(count=count, first=first, last=last)
@@ -125,7 +153,7 @@ def _plain(node: Node) -> dict[str, Any]:
         "empty": node.empty,
         "cut": node.cut,
         "map": node.is_map,
-        "fields": {name: _plain(below) for name, below in node.fields.items()},
+        "fields": node.fields,
         "variants": [
             {"keys": sorted(names), "others": has_others, "count": count}
             for (names, has_others), count in sorted(
@@ -137,8 +165,8 @@ def _plain(node: Node) -> dict[str, Any]:
     return kept | _without_none(
         fewest=node.fewest,
         most=node.most,
-        entries=None if node.entries is None else _plain(node.entries),
-        items=None if node.items is None else _plain(node.items),
+        entries=node.entries,
+        items=node.items,
         formats=node.formats,
         enums=node.enums,
         many=node.many or None,

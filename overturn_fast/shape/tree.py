@@ -71,7 +71,7 @@ class Limits:
 
     max_depth: int = MAX_DEPTH
     """Levels of containers that are entered, 200 at most."""
-    max_paths: int = 1 << 18
+    max_paths: int = 1 << 17
     """Keys in the whole tree."""
     map_keys: int = 64
     """Keys of one object whose values are of one scalar type; with more it is a map."""
