@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import multiprocessing
 import os
 import random
 import struct
@@ -119,7 +120,8 @@ def in_order(
     if jobs == 1:
         yield from map(function, tasks)
         return
-    pool = ProcessPoolExecutor(jobs)
+    # Not forked: whoever calls this may have threads, whose locks a copy of it would wait for.
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
     waiting: deque[Future[Result]] = deque()
     try:
         for task in tasks:
