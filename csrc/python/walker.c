@@ -1241,6 +1241,13 @@ static inline PyObject *next_item(walk *w, frame *top) {
     return item;
 }
 
+/* Up to where scalars may be written without a look at the buffer: there is room for one more, and
+ * nothing for the hash yet. */
+static inline char *free_until(const ovt_buffer *out) {
+    char *const last = out->limit - SCALAR_ROOM;
+    return out->hash_due < last ? out->hash_due : last;
+}
+
 /* Writes the numbers that come next in a list or tuple, as in an embedding, without looking at
  * anything else between them. Returns the new end; NULL when memory runs out. */
 static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, size_t count,
@@ -1250,11 +1257,16 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
         w->profile->exact_integral_floats ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
     size_t at = top->next;
     bool is_first = top->is_first;
+    char *until = free_until(w->out);
     for (; at < count; at++) {
         PyObject *const item = items[at];
-        end = make_room(w->out, end, SCALAR_ROOM);
-        if (OVT_UNLIKELY(end == NULL)) {
-            return NULL;
+        if (OVT_UNLIKELY(end >= until)) {
+            ovt_buffer_offer(w->out, end);
+            end = make_room(w->out, end, SCALAR_ROOM);
+            if (OVT_UNLIKELY(end == NULL)) {
+                return NULL;
+            }
+            until = free_until(w->out);
         }
         *end = ',';
         char *const start = end + !is_first;
@@ -1275,7 +1287,6 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
             }
             end = start + ovt_write_i64(start, integer);
         }
-        ovt_buffer_offer(w->out, end);
         is_first = false;
     }
     top->next = at;
