@@ -2,29 +2,6 @@
 
 #include <stdlib.h>
 
-enum {
-    /* Bytes between one call of the hash and the next: the last block stays back, since the
-     * processor could not read it before the writes to it have left their queue. */
-    HASH_STEP = 2 * OVT_SHA256_BLOCK_SIZE,
-};
-
-void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha256 *hash) {
-    *buffer = (ovt_buffer){
-        .end = storage,
-        .limit = storage + capacity,
-        .data = storage,
-        .caller_data = storage,
-        .hash = hash,
-        .hashed = storage,
-        .hash_due = hash != NULL ? storage + HASH_STEP : (char *)UINTPTR_MAX,
-        .spare = NULL,
-        .pins = 0,
-    };
-    if (hash != NULL) {
-        ovt_sha256_init(hash);
-    }
-}
-
 /* ---- spare blocks ---------------------------------------------------------------------------- */
 
 /* Takes a block of at least *capacity bytes and sets *capacity to what it has; NULL if there is
@@ -65,8 +42,19 @@ void ovt_spare_release(ovt_spare *spare) {
     }
 }
 
-/* ---- the hash ---------------------------------------------------------------------------------
- */
+/* ---- the hash -------------------------------------------------------------------------------- */
+
+enum {
+    /* Bytes between one call of the hash and the next: the last block stays back, since the
+     * processor could not read it before the writes to it have left their queue. */
+    HASH_STEP = 2 * OVT_SHA256_BLOCK_SIZE,
+};
+
+/* The hash has taken what stands before `at`. */
+static void set_hashed(ovt_buffer *buffer, char *at) {
+    buffer->hashed = at;
+    buffer->hash_due = at + HASH_STEP;
+}
 
 void ovt_buffer_hash_ahead(ovt_buffer *buffer, char *end) {
     if (buffer->pins != 0) {
@@ -75,26 +63,39 @@ void ovt_buffer_hash_ahead(ovt_buffer *buffer, char *end) {
     const size_t pending = (size_t)(end - buffer->hashed);
     const size_t taken = (pending / OVT_SHA256_BLOCK_SIZE - 1) * OVT_SHA256_BLOCK_SIZE;
     ovt_sha256_update(buffer->hash, buffer->hashed, taken);
-    buffer->hashed += taken;
-    buffer->hash_due = buffer->hashed + HASH_STEP;
+    set_hashed(buffer, buffer->hashed + taken);
 }
 
-/* Starts again at the first byte with what the hash has not taken, of which nothing is left out. */
+/* Moves what the hash has not taken to the first byte. */
 static void restart(ovt_buffer *buffer) {
     const size_t rest = (size_t)(buffer->end - buffer->hashed);
     memmove(buffer->data, buffer->hashed, rest);
     buffer->end = buffer->data + rest;
-    buffer->hashed = buffer->data;
-    buffer->hash_due = buffer->data + HASH_STEP;
+    set_hashed(buffer, buffer->data);
 }
 
 void ovt_buffer_flush(ovt_buffer *buffer) {
     ovt_sha256_update(buffer->hash, buffer->hashed, (size_t)(buffer->end - buffer->hashed));
-    buffer->hashed = buffer->end;
-    restart(buffer);
+    buffer->end = buffer->data;
+    set_hashed(buffer, buffer->data);
 }
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
+
+void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha256 *hash) {
+    *buffer = (ovt_buffer){
+        .end = storage,
+        .limit = storage + capacity,
+        .data = storage,
+        .caller_data = storage,
+        .hash_due = (char *)UINTPTR_MAX, /* never */
+        .hash = hash,
+    };
+    if (hash != NULL) {
+        set_hashed(buffer, storage);
+        ovt_sha256_init(hash);
+    }
+}
 
 void ovt_buffer_release(ovt_buffer *buffer) {
     if (buffer->data != buffer->caller_data) {
@@ -111,7 +112,7 @@ OVT_NEVER_INLINE bool ovt_buffer_grow(ovt_buffer *buffer, size_t count) {
         }
     }
     const size_t length = ovt_buffer_length(buffer);
-    const size_t hashed = (size_t)(buffer->hashed - buffer->data);
+    const size_t hashed = buffer->hash == NULL ? 0 : (size_t)(buffer->hashed - buffer->data);
     const size_t capacity = (size_t)(buffer->limit - buffer->data);
     if (count > SIZE_MAX / 4 || capacity > SIZE_MAX / 4) {
         return false;
@@ -140,8 +141,7 @@ OVT_NEVER_INLINE bool ovt_buffer_grow(ovt_buffer *buffer, size_t count) {
     buffer->end = data + length;
     buffer->limit = data + wanted;
     if (buffer->hash != NULL) {
-        buffer->hashed = data + hashed;
-        buffer->hash_due = buffer->hashed + HASH_STEP;
+        set_hashed(buffer, data + hashed);
     }
     return true;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
 #include "key_order.h"
 #include "text_digest.h"
 #include "text_string.h"
@@ -10,16 +11,12 @@
 
 static bool add_span(ovt_member_spans *members, size_t *capacity, ovt_member_span span) {
     if (members->count == *capacity) {
-        const size_t wanted = *capacity == 0 ? 8 : *capacity * 2;
-        if (wanted > SIZE_MAX / 4 / sizeof span) {
-            return false;
-        }
-        ovt_member_span *const spans = realloc(members->spans, wanted * sizeof span);
+        ovt_member_span *const spans =
+            ovt_grown(members->spans, NULL, 0, capacity, members->count + 1, sizeof span);
         if (spans == NULL) {
             return false;
         }
         members->spans = spans;
-        *capacity = wanted;
     }
     members->spans[members->count++] = span;
     return true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "arena.h"
+#include "growth.h"
 #include "key_order.h"
 #include "number_read.h"
 #include "number_write.h"
@@ -91,50 +92,36 @@ static OVT_NEVER_INLINE cursor no_memory(canonicalizer *c, cursor here) {
     return here;
 }
 
-/* Moves `used` elements to a larger block; `block` is freed unless it is the inline one. */
-static void *enlarged(void *block, const void *inline_block, size_t used, size_t capacity,
-                      size_t element) {
-    if (capacity > SIZE_MAX / 4 / element) {
-        return NULL;
-    }
-    if (block != inline_block) {
-        return realloc(block, capacity * element);
-    }
-    void *const larger = malloc(capacity * element);
-    if (larger != NULL) {
-        memcpy(larger, block, used * element);
-    }
-    return larger;
-}
-
 static OVT_NEVER_INLINE bool grow_frames(canonicalizer *c) {
-    const size_t capacity = c->frame_capacity * 2;
-    frame *const frames =
-        enlarged(c->frames, c->inline_frames, c->depth + 1, capacity, sizeof *frames);
+    frame *const frames = ovt_grown(c->frames, c->inline_frames, c->depth + 1, &c->frame_capacity,
+                                    c->depth + 1, sizeof *frames);
     if (frames == NULL) {
         return false;
     }
     c->frames = frames;
-    c->frame_capacity = capacity;
     return true;
 }
 
 /* The three arrays grow one after the other; the capacity only once all have. */
 static OVT_NEVER_INLINE bool grow_members(canonicalizer *c) {
-    const size_t capacity = c->member_capacity * 2, used = c->member_count;
+    const size_t used = c->member_count;
+    size_t capacity = c->member_capacity;
     ovt_member *const members =
-        enlarged(c->members, c->inline_members, used, capacity, sizeof *members);
+        ovt_grown(c->members, c->inline_members, used, &capacity, used + 1, sizeof *members);
     if (members == NULL) {
         return false;
     }
     c->members = members;
+    capacity = c->member_capacity;
     member_place *const places =
-        enlarged(c->places, c->inline_places, used, capacity, sizeof *places);
+        ovt_grown(c->places, c->inline_places, used, &capacity, used + 1, sizeof *places);
     if (places == NULL) {
         return false;
     }
     c->places = places;
-    uint32_t *const order = enlarged(c->order, c->inline_order, used, capacity, sizeof *order);
+    capacity = c->member_capacity;
+    uint32_t *const order =
+        ovt_grown(c->order, c->inline_order, used, &capacity, used + 1, sizeof *order);
     if (order == NULL) {
         return false;
     }

@@ -1,9 +1,9 @@
 /* What differs between compilers and processors, in one place.
  *
- * Branch hints, byte order, bit counts and the 64 x 64 -> 128 bit product. Everything else in
- * the core is plain C11. Define OVT_PORTABLE_128 to build the product from 64-bit operations,
- * and OVT_PORTABLE_SIMD to build every vector loop from them, as a processor without either
- * would; the tests compile both ways and compare the results. */
+ * Branch hints, byte order, bit patterns, bit counts and the 64 x 64 -> 128 bit product. Everything
+ * else in the core is plain C11. Define OVT_PORTABLE_128 to build the product from 64-bit
+ * operations, and OVT_PORTABLE_SIMD to build every vector loop from them, as a processor without
+ * either would; the tests compile both ways and compare the results. */
 #ifndef OVT_COMPILER_H
 #define OVT_COMPILER_H
 
@@ -77,6 +77,16 @@ static inline void ovt_store_le64(void *bytes, uint64_t word) {
 #else
     ovt_store64(bytes, __builtin_bswap64(word));
 #endif
+}
+
+static inline uint64_t ovt_bits_of_double(double value) {
+    return ovt_load64(&value);
+}
+
+/* Hides from the compiler what `value` is made of, where what it would make of that is slow. */
+OVT_ALWAYS_INLINE uint64_t ovt_opaque(uint64_t value) {
+    __asm__("" : "+r"(value));
+    return value;
 }
 
 /* A 128-bit unsigned number in two halves. */

@@ -28,13 +28,6 @@
 #define OVT_HALF (UINT64_C(1) << 63)
 #define OVT_ASCII_ZEROS UINT64_C(0x3030303030303030)
 
-/* Hides from the compiler what `value` is made of, so that it is not merged into a double-width
- * shift: a single instruction, but a slow one on some processors. */
-OVT_ALWAYS_INLINE uint64_t ovt_opaque(uint64_t value) {
-    __asm__("" : "+r"(value));
-    return value;
-}
-
 /* condition ? one : other, for a condition of 0 or 1 that no processor could predict. */
 OVT_ALWAYS_INLINE uint64_t ovt_choose(uint64_t condition, uint64_t one, uint64_t other) {
     return other ^ ((one ^ other) & (0 - condition));
@@ -244,6 +237,7 @@ OVT_ALWAYS_INLINE bool ovt_shortest(uint64_t significand, int binary_exponent,
     const uint64_t low = upper.low + ovt_multiply_high(scaled, power.low);
     const uint64_t high = upper.high + (low < upper.low);
     const uint64_t tens = high >> 4;
+    /* Not opaque, it is one double-width shift: a slow instruction on some processors. */
     const uint64_t fraction = ovt_opaque(high << 60) | low >> 4;
 
     const uint64_t half_width = power.high >> shift;
@@ -368,12 +362,6 @@ OVT_ALWAYS_INLINE size_t ovt_put_decimal(char *out, ovt_decimal digits) {
  * subnormal numbers, zero, and close calls. A sign, if `negative` is 1, stands before `out`; the
  * length counts it. In number_write.c. */
 size_t ovt_write_exact(char *out, size_t negative, uint64_t fraction, int biased);
-
-static inline uint64_t ovt_bits_of_double(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 /* A finite double: ovt_write_double, inline. */
 OVT_ALWAYS_INLINE size_t ovt_put_double(char *out, double value) {

@@ -35,12 +35,6 @@
 #define EXPONENT_LIMIT UINT64_C(1000000000000000000)
 #define EXPONENT_DIGITS 18
 
-/* Hides from the compiler what `value` is made of. */
-OVT_ALWAYS_INLINE uint64_t opaque(uint64_t value) {
-    __asm__("" : "+r"(value));
-    return value;
-}
-
 /* ---- digits ---------------------------------------------------------------------------------- */
 
 static const uint64_t small_powers[9] = {1,      10,      100,      1000,     10000,
@@ -182,7 +176,7 @@ OVT_ALWAYS_INLINE unsigned int scan_short_decimal(const char *at, uint64_t *numb
     const uint64_t decimals = (ovt_load_le64(at + whole + 1) ^ ASCII_ZEROS)
                                   << (8 * (SHORT_DECIMALS - count)) >>
                               (8 * (SHORT_DECIMALS - count));
-    *number = opaque(first_digits(at, whole) * TEN_TO_8 + merge_eight(decimals));
+    *number = ovt_opaque(first_digits(at, whole) * TEN_TO_8 + merge_eight(decimals));
     return length;
 }
 
@@ -388,12 +382,6 @@ static inline bool twenty_digits_fit(const char *digits, uint64_t wrapped) {
     return *digits == '1' && wrapped >= UINT64_C(10000000000000000000);
 }
 
-static inline uint64_t bits_of(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static inline double double_of(uint64_t bits) {
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -499,7 +487,7 @@ OVT_ALWAYS_INLINE void fill(ovt_number *out, size_t length, bool negative, liter
     out->magnitude = out->fits_u64 ? number.significand : 0;
     const uint64_t sign = (uint64_t)negative << 63;
     if (number.is_integer && number.digit_count <= 15) /* below 2^53: exact */
-        out->value = double_of(bits_of((double)(int64_t)number.significand) | sign);
+        out->value = double_of(ovt_bits_of_double((double)(int64_t)number.significand) | sign);
     else
         out->value = double_of(magnitude_bits(number) | sign);
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
+
 /* A block of `capacity` elements that has room for `count` more than the `used` ones; NULL when
  * memory runs out. */
 static void *with_room(void *block, size_t used, size_t count, size_t *capacity, size_t element) {
@@ -78,21 +80,12 @@ typedef struct {
 } copying;
 
 static bool grow_stretches(copying *c) {
-    if (c->capacity > SIZE_MAX / 4 / sizeof *c->stretches) {
-        return false;
-    }
-    const bool is_inline = c->stretches == c->inline_stretches;
-    const size_t capacity = c->capacity * 2;
-    stretch *const larger =
-        realloc(is_inline ? NULL : c->stretches, capacity * sizeof *c->stretches);
+    stretch *const larger = ovt_grown(c->stretches, c->inline_stretches, c->capacity, &c->capacity,
+                                      c->capacity + 1, sizeof *larger);
     if (larger == NULL) {
         return false;
     }
-    if (is_inline) {
-        memcpy(larger, c->inline_stretches, sizeof c->inline_stretches);
-    }
     c->stretches = larger;
-    c->capacity = capacity;
     return true;
 }
 

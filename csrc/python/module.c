@@ -401,31 +401,23 @@ static PyObject *room_for_numbers(PyObject *value) {
     return NULL;
 }
 
-/* The text of a job that wants bytes. */
-static PyObject *bytes_through(char *storage, size_t capacity, const output_job *job) {
-    PyObject *result = room_for_numbers(job->selected->args);
-    if (result != NULL) {
-        storage = PyBytes_AS_STRING(result);
-        capacity = (size_t)PyBytes_GET_SIZE(result);
+/* The text in `out` as bytes: in `room` itself, whose reference this takes, if it still stands
+ * there. */
+static PyObject *bytes_of(const ovt_buffer *out, PyObject *room) {
+    const Py_ssize_t length = (Py_ssize_t)ovt_buffer_length(out);
+    if (room != NULL && out->data == PyBytes_AS_STRING(room)) {
+        _PyBytes_Resize(&room, length);
+        return room;
     }
-    ovt_buffer out;
-    ovt_buffer_init(&out, storage, capacity, NULL);
-    out.spare = job->options->python->spare;
-    if (ovt_walk(&out, job->selected->args, &job->selected->selection, job->options) < 0) {
-        Py_CLEAR(result);
-    } else if (result != NULL && out.data == storage) {
-        _PyBytes_Resize(&result, (Py_ssize_t)ovt_buffer_length(&out));
-    } else {
-        Py_XSETREF(result,
-                   PyBytes_FromStringAndSize(out.data, (Py_ssize_t)ovt_buffer_length(&out)));
-    }
-    ovt_buffer_release(&out);
-    return result;
+    Py_XDECREF(room);
+    return PyBytes_FromStringAndSize(out->data, length);
 }
 
 static PyObject *output_through(char *storage, size_t capacity, const output_job *job) {
-    if (job->as_bytes) {
-        return bytes_through(storage, capacity, job);
+    PyObject *room = job->as_bytes ? room_for_numbers(job->selected->args) : NULL;
+    if (room != NULL) {
+        storage = PyBytes_AS_STRING(room);
+        capacity = (size_t)PyBytes_GET_SIZE(room);
     }
     ovt_sha256 hash;
     ovt_buffer out;
@@ -433,13 +425,16 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
     out.spare = job->options->python->spare;
     PyObject *result = NULL;
     if (!ovt_buffer_append(&out, job->prefix, job->prefix_size)) {
+        Py_CLEAR(room);
         PyErr_NoMemory();
     } else if (ovt_walk(&out, job->selected->args, &job->selected->selection, job->options) < 0) {
-        result = NULL;
+        Py_CLEAR(room);
     } else if (job->digits != 0) {
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
         ovt_buffer_finish_hash(&out, digest);
         result = hex_of(digest, job->digits);
+    } else if (job->as_bytes) {
+        result = bytes_of(&out, room);
     } else {
         result = PyUnicode_DecodeUTF8(out.data, (Py_ssize_t)ovt_buffer_length(&out), NULL);
     }

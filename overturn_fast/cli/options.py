@@ -1,4 +1,4 @@
-"""The arguments and options that every command over lines has."""
+"""Arguments and options that several commands have."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["line_options"]
+__all__ = ["files_argument", "line_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+files_argument = click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True),
+)
+"""Declares FILE...: one or more files, of which "-" is standard input."""
+
 _OPTIONS = (
-    click.argument(
-        "files",
-        metavar="FILE...",
-        nargs=-1,
-        required=True,
-        type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True),
-    ),
+    files_argument,
     click.option("--strict", is_flag=True, help="Stop at the first line that cannot be read."),
     click.option(
         "-n",

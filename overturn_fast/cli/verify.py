@@ -20,6 +20,7 @@ from overturn_fast.cli.cases import (
 )
 from overturn_fast.cli.differences import difference, visible
 from overturn_fast.cli.lines import lines_of
+from overturn_fast.cli.options import files_argument
 from overturn_fast.cli.output import FileFailure, ending_cleanly
 from overturn_fast.cli.terminal import Report
 
@@ -41,13 +42,7 @@ Exit status:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True),
-)
+@files_argument
 @click.option(
     "--contract",
     type=click.Choice(CONTRACTS),

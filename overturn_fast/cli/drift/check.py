@@ -10,6 +10,7 @@ import click
 
 from overturn_fast.cli.drift.responses import learn_files, reading_options
 from overturn_fast.cli.drift.saved import DriftCommand, read_baseline, tool_option
+from overturn_fast.cli.options import files_argument
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
 from overturn_fast.shape import Comparison, Incident, Incidents, Policy, ShapeStats, compare
 from overturn_fast.shape.announce import ERROR, FORMATS, exit_code
@@ -106,13 +107,7 @@ def compared_with(baseline: ShapeStats) -> ShapeStats:
 
 @click.command(cls=DriftCommand, epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
-@click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True),
-)
+@files_argument
 @tool_option
 @click.option(
     "--format",

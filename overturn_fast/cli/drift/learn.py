@@ -8,6 +8,7 @@ import click
 
 from overturn_fast.cli.drift.responses import learn_files, reading_options
 from overturn_fast.cli.drift.saved import is_database, read_baseline, write_baseline
+from overturn_fast.cli.options import files_argument
 from overturn_fast.cli.output import FileFailure
 from overturn_fast.shape import Limits, ShapeStats
 from overturn_fast.shape.times import Time
@@ -31,13 +32,7 @@ Exit status:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True),
-)
+@files_argument
 @click.option(
     "-o",
     "--output",
