@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import datetime
 import decimal
+import hashlib
 import importlib.metadata
 import json
 import math
@@ -93,9 +94,10 @@ def test_random_values_have_the_sdks_text_and_digest(engine: ModuleType, part: i
         source.seed(seed)
         value = generator.value(source)
         try:
-            check(engine, "canonical_json", (value,))
-            check(engine, "hash_json", (value,))
-            check(engine, "tool_fingerprint", ("t", value))
+            if not check(engine, "canonical_json", (value,)):
+                text = compat_of(engine, "canonical_json")(value)
+                digest = result(lambda text=text: hashlib.sha256(text.encode()).hexdigest())
+                assert result(compat_of(engine, "hash_json"), value) == digest
             check(engine, "fingerprint", generator.call(source, value))
         except AssertionError:
             pytest.fail(f"differs from the SDK: seed {seed}, {value!r}")
