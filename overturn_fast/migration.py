@@ -249,9 +249,9 @@ class _Found:
                 return _Found(match_on, keys, "both")
             if profiles:
                 # The profile that has no key for these arguments leaves the recording its own.
-                return _Found(
-                    match_on, {"default": entry.key, "compat": entry.key} | keys, profiles[0]
-                )
+                kept: dict[ProfileName, str] = {"default": entry.key, "compat": entry.key}
+                kept.update(keys)
+                return _Found(match_on, kept, profiles[0])
         return None
 
 
