@@ -31,7 +31,7 @@ IS_BUILT = $(BIN)/python -c 'import importlib.machinery as m, os, sys; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run test test-native test-pure lint format sanitize wheel bench bench-numbers \
-	bench-text bench-shape verify-numbers clean
+	bench-text bench-shape bench-sdk verify-numbers clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -105,6 +105,9 @@ bench-numbers: $(VENV)/.installed-bench ## Measure numbers alone: written, read,
 
 bench-text: $(VENV)/.installed-bench ## Measure RFC 8785: of text, of objects, and with two threads
 	$(BIN)/python -m benchmarks.text
+
+bench-sdk: $(VENV)/.installed-bench ## Measure the SDK with install() and without, and compat
+	$(BIN)/python -m benchmarks.sdk
 
 bench-shape: $(VENV)/.installed-bench ## Measure shapes: of objects, of text, and learning them
 	$(BIN)/python -m benchmarks.shape

@@ -312,6 +312,16 @@ def test_the_benchmark_of_text_names_every_workload(capsys: pytest.CaptureFixtur
     assert "two threads, records" in shown
 
 
+def test_the_benchmark_of_the_sdk_names_every_workload(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import sdk
+
+    pytest.importorskip("overturn")
+    assert sdk.main(["--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    named = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert named == [*sdk.TOOLS, *sdk.MEASURED]
+
+
 def test_the_benchmark_of_shapes_names_every_workload(capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks import shape
 

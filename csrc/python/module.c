@@ -698,17 +698,38 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
 /* ---- compat: the values of the SDK
  * -------------------------------------------------------------------------------------------- */
 
-/* Levels of nesting that the SDK reaches under any limit of recursion worth having. Deeper values
- * are left to the twin, which finds out how far the SDK would get. */
-enum { COMPAT_DEPTH = 100 };
+enum {
+    FEW_LEVELS = 100,     /* the SDK reaches them under any limit of recursion worth having */
+    MANY_LEVELS = 300,    /* what it reaches under the usual one, from a shallow stack */
+    CALLS_A_LEVEL = 3,    /* at most */
+    CALLS_FOR_A_VALUE = 8 /* at the end of the way down */
+};
+
+/* How many levels of nesting the SDK, which recurses, certainly reaches from here. Deeper values are
+ * left to the twin, which finds out how far the SDK would get. */
+static Py_ssize_t levels_in_reach(void) {
+    Py_ssize_t calls;
+#if PY_VERSION_HEX >= 0x030F0000
+    return FEW_LEVELS;
+#elif PY_VERSION_HEX >= 0x030C0000
+    calls = PyThreadState_Get()->py_recursion_remaining;
+#elif PY_VERSION_HEX >= 0x030B0000
+    calls = PyThreadState_Get()->recursion_remaining;
+#else
+    calls = Py_GetRecursionLimit() - PyThreadState_Get()->recursion_depth;
+#endif
+    const Py_ssize_t levels = (calls - CALLS_FOR_A_VALUE) / CALLS_A_LEVEL;
+    return levels < 1 ? 1 : levels > MANY_LEVELS ? MANY_LEVELS : levels;
+}
 
 static bool read_compat_options(const module_state *state, PyObject *encoder, PyObject *max_depth,
                                 ovt_walk_options *options) {
     if (!read_options(state, OVT_PROFILE_COMPAT, encoder, max_depth, options)) {
         return false;
     }
-    if (options->max_depth > COMPAT_DEPTH) {
-        options->max_depth = COMPAT_DEPTH;
+    const Py_ssize_t levels = levels_in_reach();
+    if (options->max_depth > levels) {
+        options->max_depth = levels;
     }
     return true;
 }
