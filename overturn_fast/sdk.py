@@ -267,6 +267,8 @@ def install(packages: str | Iterable[str] | None = None, *, force: bool = False)
             neither of the two is.
         ValueError: A name is that of another package.
 
+    Source: the Overturn SDK 0.1.4 and the MCPulse SDK 0.1.0, by their behaviour.
+
     >>> with install("overturn") as installation:
     ...     installation.packages
     ('overturn',)
@@ -294,8 +296,19 @@ def uninstall(packages: str | Iterable[str] | None = None) -> None:
     Args:
         packages: ``"overturn"``, ``"mcpulse"``, or several names; None for all.
 
+    Returns:
+        Nothing.
+
     Raises:
         ValueError: A name is that of another package.
+
+    Source: the Overturn SDK 0.1.4 and the MCPulse SDK 0.1.0, by their behaviour.
+
+    >>> install("mcpulse").new
+    ('mcpulse',)
+    >>> uninstall()
+    >>> installed_bindings("mcpulse")
+    []
     """
     with _lock:
         names = {package.name for package in _chosen(packages, only_installed=False)}

@@ -13,14 +13,20 @@ from overturn_fast import (
     CanonicalizationError,
     ToolFingerprinter,
     UnsupportedTypeError,
+    UntestedVersionError,
     canonical_json,
+    compat,
     fingerprint,
     fingerprint_many,
     hash_json,
+    install,
     mcpulse,
     select_args,
     tool_fingerprint,
+    uninstall,
 )
+from overturn_fast.migration import Migration, migrate
+from overturn_fast.sdk import Installation
 
 
 @dataclasses.dataclass
@@ -111,3 +117,32 @@ def wrong_uses_of_mcpulse(args: dict[str, Any]) -> None:
     mcpulse.EventBuffer("https://api.example.com")  # type: ignore[arg-type]
     mcpulse.EventBuffer(print).add(args)  # type: ignore[arg-type]
     mcpulse.EventBuffer(print).stats.sent = 1  # type: ignore[misc]
+
+
+def right_uses_of_the_sdk(args: dict[str, Any], encode: Callable[[object], object]) -> None:
+    assert_type(compat.canonical_json(args, encoder=encode, max_depth=5), str)
+    assert_type(compat.hash_json(args), str)
+    assert_type(compat.fingerprint("tool_call", "t", args, ["a"], None), str)
+    assert_type(compat.tool_fingerprint("t", args, match_on=("a",), ignore_args=None), str)
+    assert_type(compat.select_args(args, ["a"]), Any)
+    assert_type(install(), Installation)
+    with install("overturn", force=True) as installation:
+        assert_type(installation.packages, tuple[str, ...])
+        assert_type(installation.new, tuple[str, ...])
+    install(["overturn", "mcpulse"])
+    uninstall("mcpulse")
+    try:
+        install()
+    except UntestedVersionError as error:
+        assert_type(error.package, str)
+        assert_type(error.tested, tuple[str, ...])
+    assert_type(migrate("{}", "compat"), Migration)
+    assert_type([recording.new_key for recording in migrate("{}").changed], list[str])
+
+
+def wrong_uses_of_the_sdk(args: dict[str, Any]) -> None:
+    compat.canonical_json()  # type: ignore[call-arg]
+    compat.tool_fingerprint(5, args)  # type: ignore[arg-type]
+    install(force="yes")  # type: ignore[arg-type]
+    install(5)  # type: ignore[arg-type]
+    migrate("{}", "jcs")  # type: ignore[arg-type]
