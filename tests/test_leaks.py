@@ -101,6 +101,19 @@ def counted(counter: Any) -> Any:
 
 
 SUCCESSES: dict[str, Case] = {
+    "a call of compat": lambda e: e.compat_tool_fingerprint(
+        "t", {"a": [1.5, 2**70, {"é": 10**30}]}
+    ),
+    "a call of compat selected by Python": lambda e: e.compat_fingerprint(
+        "k", "n", Loose(a=1), {"a"}, "b"
+    ),
+    "keys of compat": lambda e: e.compat_canonical_json(
+        [{1: 2, "1": None, Text("k"): {}}, {1: None, "1": 2, None: [3]}, {True: KEYS}]
+    ),
+    "conversions of compat": lambda e: e.compat_hash_json(
+        [b"x", Text("x"), {3}, datetime.datetime(2026, 1, 2), Loose(b=2), range(3), True]
+    ),
+    "what compat leaves to the twin": lambda e: e.compat_canonical_json(["\ud800", {"a": 1}]),
     "a small call": lambda e: e.tool_fingerprint("t", {"ticketId": "T-1", "priority": "P0"}),
     "a call of many parts": lambda e: e.tool_fingerprint("t", CALL),
     "a selected call": lambda e: e.tool_fingerprint("t", CALL, ["ticketId", "é"]),
