@@ -11,6 +11,7 @@ import datetime
 import decimal
 import hashlib
 import importlib.metadata
+import inspect
 import json
 import math
 import os
@@ -417,6 +418,23 @@ def test_the_depth_at_which_the_sdk_gives_up_is_met_within_three_levels(
     for levels in (deepest - 3, deepest + 3):
         value = nested(levels, uuid.UUID(int=1), kind)
         assert ("null" in compute(value)) == (levels < deepest)
+
+
+@pytest.mark.parametrize("kind", ["list", "dict", "object"])
+def test_under_another_limit_of_recursion_the_sdk_reaches_another_depth(
+    engine: ModuleType, kind: str
+) -> None:
+    before = sys.getrecursionlimit()
+    for room in (200, 900):
+        sys.setrecursionlimit(len(inspect.stack()) + room)
+        try:
+            reached = [
+                check(engine, "canonical_json", (nested(levels, uuid.UUID(int=1), kind),))
+                for levels in (25, room // 5, room // 2)
+            ]
+        finally:
+            sys.setrecursionlimit(before)
+        assert reached == [False, False, True]
 
 
 def test_bytes_below_any_depth_are_null_or_an_error(engine: ModuleType) -> None:

@@ -699,20 +699,30 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
  * -------------------------------------------------------------------------------------------- */
 
 enum {
-    FEW_LEVELS = 100,     /* the SDK reaches them under any limit of recursion worth having */
-    MANY_LEVELS = 300,    /* what it reaches under the usual one, from a shallow stack */
-    CALLS_A_LEVEL = 3,    /* at most */
+    FEW_LEVELS = 100,  /* the SDK reaches them under any limit of recursion worth having */
+    MANY_LEVELS = 300, /* what it reaches under the usual one, from a shallow stack */
+#if PY_VERSION_HEX >= 0x030C0000
+    CALLS_A_LEVEL = 3, /* at most: a function, its generator, and a function for an object */
+#else
+    CALLS_A_LEVEL = 4, /* functions of C count too: the str.join between the two */
+#endif
     CALLS_FOR_A_VALUE = 8 /* at the end of the way down */
 };
 
-/* How many levels of nesting the SDK, which recurses, certainly reaches from here. Deeper values are
- * left to the twin, which finds out how far the SDK would get. */
+/* How many levels of nesting the SDK, which recurses, certainly reaches from here. Deeper values
+ * are left to the twin, which finds out how far the SDK would get. */
 static Py_ssize_t levels_in_reach(void) {
     Py_ssize_t calls;
 #if PY_VERSION_HEX >= 0x030F0000
     return FEW_LEVELS;
 #elif PY_VERSION_HEX >= 0x030C0000
-    calls = PyThreadState_Get()->py_recursion_remaining;
+    const PyThreadState *const thread = PyThreadState_Get();
+    calls = thread->py_recursion_remaining;
+#if PY_VERSION_HEX < 0x030E0000 /* those of C, of which a level takes as many, are counted too */
+    if (thread->c_recursion_remaining < calls) {
+        calls = thread->c_recursion_remaining;
+    }
+#endif
 #elif PY_VERSION_HEX >= 0x030B0000
     calls = PyThreadState_Get()->recursion_remaining;
 #else

@@ -33,8 +33,11 @@ __all__ = ["FUNCTIONS", "canonical_json", "fingerprint", "hash_json", "tool_fing
 
 Names = Iterable[str] | None
 
-_ALWAYS_REACHED: Final = 100
+_ALWAYS_REACHED: Final = 20
 """Levels of nesting that the SDK reaches under any limit of recursion worth having."""
+_MOST_CONVERSIONS: Final = 100
+"""How often in a row a value may turn into another one. A mock object has a ``model_dump`` without
+end, and each costs more than the one before."""
 _NEVER_REACHED: Final = 1_000
 """Levels that the SDK is taken not to reach, however high the limit is set."""
 _CALLS_FOR_A_VALUE: Final = 4
@@ -248,8 +251,7 @@ class _MeasuringWalk(Walk):
         self.levels = 0  # of containers, at most
         self.calls = 0  # at that level, further ones that objects on the way take
         self._calls_into: list[int] = []
-        # A mock object has a model_dump without end, and each costs more than the one before.
-        self.max_conversions = min(max_depth, _ALWAYS_REACHED)
+        self.max_conversions = min(max_depth, _MOST_CONVERSIONS)
         if profile.escape_surrogates:
             self.quote = _quoted_with_surrogates
 
