@@ -937,8 +937,8 @@ static inline outcome close_container(walk *w) {
 
 enum {
     SCALAR_ROOM = 64,    /* for a comma and any value but a str */
-    SHORT_TEXT = 1024,   /* a str or key of so many code points is written in one go */
-    LONG_UTF8 = 2048,    /* unless its UTF-8 is longer */
+    SHORT_UTF8 = 256,    /* bytes of a str or key that are written in one go */
+    SHORT_TEXT = 64,     /* code points of a str that is made to keep its UTF-8 */
     PREFETCH_AHEAD = 16, /* members */
     LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
@@ -992,20 +992,21 @@ static inline bool needs_trimming(ovt_text text) {
     }
 }
 
-/* The UTF-8 of a short non-ASCII str without surrogates, which CPython keeps with the str: names
- * and labels come again. NULL for any other, or when memory runs out: there is another way. */
-static inline const char *short_utf8(PyObject *value, ovt_text text, bool trims, size_t *length) {
-    if (text.is_ascii || text.length > SHORT_TEXT || (trims && needs_trimming(text))) {
+/* The UTF-8 that CPython keeps with a non-ASCII str, or is made to keep because the str is short:
+ * names and labels come again. NULL for any other, or when memory runs out: there is another way.
+ */
+static inline const char *kept_utf8(PyObject *value, ovt_text text, bool trims, size_t *length) {
+    if (text.is_ascii || (trims && needs_trimming(text))) {
         return NULL;
     }
     const char *utf8 = ovt_cached_utf8(value, length);
-    if (OVT_UNLIKELY(utf8 == NULL) && !ovt_has_surrogates(text)) {
+    if (OVT_UNLIKELY(utf8 == NULL) && text.length <= SHORT_TEXT && !ovt_has_surrogates(text)) {
         utf8 = ovt_utf8_of(value, length);
         if (utf8 == NULL) {
             PyErr_Clear();
         }
     }
-    return utf8 != NULL && *length <= LONG_UTF8 ? utf8 : NULL;
+    return utf8;
 }
 
 /* A str that is no short ASCII one. */
@@ -1017,14 +1018,15 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
         return end;
     }
     size_t length;
-    const char *utf8 = short_utf8(value, text, w->trims, &length);
-    if (OVT_LIKELY(utf8 != NULL)) {
+    const char *utf8 = kept_utf8(value, text, w->trims, &length);
+    if (OVT_LIKELY(utf8 != NULL && length <= SHORT_UTF8)) {
         end = put_quoted(w->out, end, utf8, length, false);
         *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
         return end != NULL ? end : w->out->end;
     }
     w->out->end = end;
-    *status = ovt_write_string(w->out, w->profile, text);
+    *status = utf8 != NULL ? ovt_write_utf8(w->out, utf8, length)
+                           : ovt_write_string(w->out, w->profile, text);
     return w->out->end;
 }
 
@@ -1034,7 +1036,7 @@ OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status 
         const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
         const bool may_trim =
             w->trims && length != 0 && (bytes[0] <= ' ' || bytes[length - 1] <= ' ');
-        if (OVT_LIKELY(length <= SHORT_TEXT && !may_trim)) {
+        if (OVT_LIKELY(length <= SHORT_UTF8 && !may_trim)) {
             end = put_quoted(w->out, end, bytes, length, true);
             if (OVT_UNLIKELY(end == NULL)) {
                 *status = OVT_NO_MEMORY;
@@ -1093,7 +1095,7 @@ OVT_ALWAYS_INLINE char *put_scalar(walk *w, value_kind kind, PyObject *value, ch
 /* A key of which nothing is remembered, in quotes, and a colon, and SCALAR_ROOM after it; NULL when
  * memory runs out. */
 static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) {
-    if (OVT_LIKELY(member->length <= SHORT_TEXT && !member->has_surrogates)) {
+    if (OVT_LIKELY(member->length <= SHORT_UTF8 && !member->has_surrogates)) {
         const size_t most = member->length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK;
         end = make_room(w->out, end, most + SCALAR_ROOM);
         if (OVT_UNLIKELY(end == NULL)) {
