@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,11 +22,20 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
 from benchmarks import __main__ as command  # noqa: E402
-from benchmarks.environment import environment  # noqa: E402
+from benchmarks.calls import (  # noqa: E402
+    MANY,
+    MANY_CALLS,
+    NAME,
+    ONE_CALL,
+    SELECTED,
+    many_peers,
+    one_peers,
+)
+from benchmarks.environment import environment, file_name  # noqa: E402
 from benchmarks.measure import Effort, parts, ratios, sample, summary  # noqa: E402
 from benchmarks.peers import COMPARISONS, SOURCES, available  # noqa: E402
-from benchmarks.report import Table, plain, same_bytes, show, tables  # noqa: E402
-from benchmarks.targets import GOALS  # noqa: E402
+from benchmarks.report import Table, goal_tables, plain, same_bytes, show, tables  # noqa: E402
+from benchmarks.targets import FURTHER, GOALS, HEADLINES  # noqa: E402
 from benchmarks.workloads import WORKLOADS, Workload, select  # noqa: E402
 
 # Computed by hash_json of overturn 0.1.4.
@@ -140,11 +152,25 @@ def test_every_peer_takes_every_workload(peer, workload: Workload) -> None:
 
 def test_peers_that_compute_the_contract_agree_with_us() -> None:
     agreeing = same_bytes(list(WORKLOADS.values()), PEERS)
-    exact = {peer.name for peer in PEERS if peer.writes.startswith("the canonical form")}
-    assert {"hash_json", "canonical_json"} <= exact
-    exact |= {peer.name for peer in PEERS if peer.writes.startswith("RFC 8785, of which")}
-    assert "args_hash" in exact
-    assert all(exact <= set(names) for names in agreeing.values())
+    exact = {
+        "hash_json": {peer.name for peer in PEERS if peer.writes.startswith("the canonical form")},
+        "jcs.dumps": {peer.name for peer in PEERS if peer.writes == "RFC 8785"},
+        "args_hash": {peer.name for peer in PEERS if peer.writes.startswith("RFC 8785, of which")},
+    }
+    assert {"hash_json", "canonical_json"} <= exact["hash_json"]
+    for workload in WORKLOADS:
+        assert agreeing[workload].keys() == exact.keys()
+        for subject, names in exact.items():
+            assert {subject} <= names <= set(agreeing[workload][subject])
+
+
+def test_a_dump_that_sorts_by_code_point_is_not_taken_for_rfc_8785() -> None:
+    agreeing = same_bytes(select("unicode, schema"), PEERS)
+    assert "canonical_json" not in agreeing["unicode"]["jcs.dumps"]
+    assert "orjson alone" not in agreeing["unicode"]["jcs.dumps"]
+    if "orjson" not in MISSING:
+        assert "orjson alone" in agreeing["unicode"]["hash_json"]
+        assert "orjson alone" in agreeing["schema"]["jcs.dumps"]
 
 
 def test_a_peer_that_is_not_installed_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +189,14 @@ def test_goals_name_workloads_and_comparisons_that_exist() -> None:
         for subject, peers in subjects.items():
             for peer, goals in peers.items():
                 assert peer in COMPARISONS[subject]
-                assert goals.keys() <= WORKLOADS.keys()
+                assert goals.keys() <= WORKLOADS.keys() | {MANY.name}
+
+
+def test_the_comparisons_that_count_have_a_goal_on_every_workload() -> None:
+    for line in HEADLINES:
+        assert GOALS[line.mode][line.subject][line.peer].keys() == WORKLOADS.keys()
+    for line in FURTHER:
+        assert len(GOALS[line.mode][line.subject][line.peer]) == 1
 
 
 def test_a_summary_is_the_median_and_the_quartiles() -> None:
@@ -198,7 +231,10 @@ def test_every_round_times_every_peer_on_every_workload(mode: str, clock: str) -
     assert done == [1, 2, 3]
     assert list(samples) == ["tiny", "typical"]
     for times in samples.values():
-        assert times.keys() == {"hash_json", "canonical_json", "args_hash", "json+hashlib"}
+        assert times.keys() == {
+            *("hash_json", "canonical_json", "jcs.dumps", "args_hash"),
+            "json+hashlib",
+        }
         assert all(len(each) == 3 and min(each) > 0 for each in times.values())
 
 
@@ -207,7 +243,11 @@ def test_a_table_shows_times_ratios_and_goals() -> None:
         "tiny": {"hash_json": [200.0], "SDK": [9_000.0], "orjson+hashlib": [300.0]},
         "ints": {"hash_json": [100_000.0], "SDK": [2e6], "orjson+hashlib": [150_000.0]},
     }
-    (table,) = tables("warm", samples, {"tiny": ["SDK", "orjson+hashlib"], "ints": ["SDK"]})
+    agreeing = {
+        "tiny": {"hash_json": ["SDK", "orjson+hashlib"]},
+        "ints": {"hash_json": ["SDK"], "jcs.dumps": ["orjson+hashlib"]},
+    }
+    (table,) = tables("warm", samples, agreeing)
     assert table.header == [
         "workload",
         "hash_json us",
@@ -216,12 +256,67 @@ def test_a_table_shows_times_ratios_and_goals() -> None:
         *("orjson+hashlib", "goal"),
     ]
     assert table.rows == [
-        ["tiny", "0.200", "0.0%", "45.0x=", "40 ok", "1.50x=", "2 short"],
-        ["ints", "100", "0.0%", "20.0x=", "", "1.50x ", "1 ok"],
+        ["tiny", "0.200", "0.0%", "45.0x=", "40 met", "1.50x=", "4 missed"],
+        ["ints", "100", "0.0%", "20.0x=", "", "1.50x ", "1.3 met"],
     ]
     assert (table.goals_met, table.goals_missed) == (2, 1)
     assert "tiny" in plain(table)
-    assert "2 short" in plain(table)
+    assert "4 missed" in plain(table)
+
+
+def test_the_tables_of_goals_hold_one_row_for_each_workload_and_each_further_goal() -> None:
+    warm = {
+        "typical": {
+            "hash_json": [500.0],
+            "orjson+hashlib": [1_000.0],
+            "orjson alone": [400.0],
+            "jcs.dumps": [200.0],
+            "tool_fingerprint": [300.0],
+            "orjson+hashlib, selected": [600.0],
+        },
+        MANY.name: {"fingerprint_many": [4e6], "loop": [6e6]},
+    }
+    cold = {"typical": {"hash_json": [600.0], "orjson+hashlib": [600.0]}}
+    rows, more = goal_tables({"warm": warm, "cold": cold})
+    assert rows.header == [
+        "workload",
+        *("hash_json warm, us", "orjson+hashlib", "goal"),
+        *("hash_json cold, us", "orjson+hashlib", "goal"),
+        *("jcs.dumps warm, us", "orjson alone", "goal"),
+    ]
+    assert rows.rows == [
+        [
+            "typical",
+            *("0.500", "2.00x", "2 met"),
+            *("0.600", "1.00x", "1.5 missed"),
+            *("0.200", "2.00x", "1.3 met"),
+        ]
+    ]
+    assert [[row[0], row[1], *row[-2:]] for row in more.rows] == [
+        ["hash_json", "typical", "0.80x", "1 missed"],
+        ["tool_fingerprint", "typical", "2.00x", "2.5 missed"],
+        ["fingerprint_many", MANY.name, "1.50x", "1.3 met"],
+    ]
+    assert goal_tables({"cold": {"tiny": {"hash_json": [1.0]}}}) == []
+
+
+def test_calls_are_measured_on_the_keys_that_count() -> None:
+    results = {peer.name: peer(ONE_CALL.build()) for peer in one_peers()}
+    args = ONE_CALL.build()
+    assert isinstance(args, dict)
+    expected = overturn_fast.tool_fingerprint(NAME, args, match_on=SELECTED)
+    assert results["tool_fingerprint"] == results["ToolFingerprinter"] == expected
+    if "orjson" not in MISSING:
+        orjson = pytest.importorskip("orjson")
+        text = orjson.dumps({key: args[key] for key in SELECTED}, option=orjson.OPT_SORT_KEYS)
+        digest = hashlib.sha256(text).hexdigest()
+        assert results["orjson+hashlib, selected"] == digest
+
+
+def test_ten_thousand_calls_differ_and_are_fingerprinted_alike_at_once_and_in_a_loop() -> None:
+    at_once, in_turn = (peer(MANY.build()) for peer in many_peers())
+    assert at_once == in_turn
+    assert len(set(at_once)) == MANY_CALLS == 10_000
 
 
 def test_tables_are_shown_without_rich(
@@ -242,23 +337,38 @@ def test_the_environment_names_machine_compiler_and_versions() -> None:
     assert overturn_fast.__version__ in found["versions"]["overturn_fast"]
 
 
+def test_each_machine_and_python_has_a_file_of_its_own() -> None:
+    found = environment(PEERS)
+    names = {file_name({**found, **other}) for other in (
+        {}, {"python": "CPython 3.99.1"}, {"cpu": "another"}, {"system": "another"},
+        {"backend": "another"},
+    )}  # fmt: skip
+    assert len(names) == 5
+    assert file_name({**found, "python": "CPython 3.99.2"}) in names
+    assert all(re.fullmatch(r"[a-z0-9-]+\.json", name) for name in names)
+
+
 def test_the_command_measures_all_workloads_and_writes_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "folder" / "result.json"
-    assert command.main(["--quick", "--rounds", "1", "--cold", "--output", str(output)]) == 0
+    assert command.main(["--quick", "--rounds", "1", "--output", str(output)]) == 0
     result = json.loads(output.read_text(encoding="utf-8"))
     assert result["rounds"] == 1
     assert result["environment"]["cpu"]
-    assert list(result["workloads"]) == list(WORKLOADS)
+    assert datetime.fromisoformat(result["measured_at"]).tzinfo is not None
+    assert list(result["workloads"]) == [*WORKLOADS, MANY.name]
     installed = {peer.name for peer in PEERS}
     for mode in ("warm", "cold"):
-        assert list(result["results"][mode]) == list(WORKLOADS)
-        for found in result["results"][mode].values():
-            assert found["ns"].keys() == installed
-            for subject, others in COMPARISONS.items():
-                assert found["ratios"][subject].keys() == installed & set(others)
+        for workload in WORKLOADS:
+            found = result["results"][mode][workload]
+            assert installed <= found["ns"].keys()
+            for subject in installed & COMPARISONS.keys():
+                assert found["ratios"][subject].keys() == installed & set(COMPARISONS[subject])
             assert found["ratios"]["hash_json"]["json+hashlib"]["median"] > 0
+    many = result["results"]["warm"][MANY.name]["ratios"]["fingerprint_many"]["loop"]
+    assert many["goal"] == 1.3
+    assert many["met"] is (many["median"] >= 1.3)
     shown = capsys.readouterr().out
     assert "hash_json, warm" in shown
     assert "hash_json, cold" in shown
@@ -271,7 +381,8 @@ def test_the_command_measures_all_workloads_and_writes_json(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--workloads", "tiny,none"], ["--rounds", "0"], ["--sample-ms", "0"]]
+    "arguments",
+    [["--workloads", "tiny,none"], ["--rounds", "0"], ["--sample-ms", "0"], ["--modes", "hot"]],
 )
 def test_a_wrong_option_is_an_error(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
@@ -284,7 +395,17 @@ def test_a_wrong_option_is_an_error(
 
 def test_the_command_runs_as_a_module(tmp_path: Path) -> None:
     output = tmp_path / "result.json"
-    options = ["--quick", "--rounds", "1", "--workloads", "tiny", "--output", str(output)]
+    options = [
+        "--quick",
+        "--rounds",
+        "1",
+        "--workloads",
+        "tiny",
+        "--modes",
+        "warm",
+        "--output",
+        str(output),
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks", *options], cwd=ROOT, capture_output=True, text=True
     )
