@@ -14,7 +14,17 @@ from benchmarks.peers import Peer, our_version, with_orjson
 from benchmarks.workloads import WORKLOADS, Workload
 from overturn_fast import ToolFingerprinter, fingerprint_many, tool_fingerprint
 
-__all__ = ["MANY", "MANY_CALLS", "NAME", "ONE_CALL", "SELECTED", "many_peers", "one_peers"]
+__all__ = [
+    "MANY",
+    "MANY_CALLS",
+    "NAME",
+    "ONE_CALL",
+    "SELECTED",
+    "many_peers",
+    "one_peers",
+    "our_one_peers",
+    "typical_calls",
+]
 
 NAME = "search_reports"
 SELECTED = ["query", "filters"]
@@ -24,17 +34,23 @@ MANY_CALLS = 10_000
 ONE_CALL = WORKLOADS["typical"]
 
 
-def many_typical() -> object:
-    """Return the arguments of many calls, which differ as those of real calls do."""
-    typical = ONE_CALL.build()
-    assert isinstance(typical, dict)
-    return [
-        typical | {"offset": 25 * number, "requestId": f"8f14e45f-ceea-467f-a8d4-{number:012x}"}
-        for number in range(MANY_CALLS)
-    ]
+def typical_calls(count: int) -> Workload:
+    """Return the arguments of so many calls, which differ as those of real calls do."""
+
+    def build() -> object:
+        typical = ONE_CALL.build()
+        assert isinstance(typical, dict)
+        return [
+            typical | {"offset": 25 * number, "requestId": f"8f14e45f-ceea-467f-a8d4-{number:012x}"}
+            for number in range(count)
+        ]
+
+    return Workload(
+        f"typical, {count:,} calls", f"the arguments of {count:,} different tool calls", build
+    )
 
 
-MANY = Workload("typical, 10,000 calls", "the arguments of 10,000 tool calls", many_typical)
+MANY = typical_calls(MANY_CALLS)
 
 
 def selected(args: dict[str, Any]) -> object:
@@ -47,10 +63,10 @@ def named(many: list[object]) -> object:
     return [(NAME, args) for args in many]
 
 
-def one_peers() -> list[Peer]:
-    """Return what is measured on one call."""
+def our_one_peers() -> list[Peer]:
+    """Return what this package has for one call."""
     fingerprint = "the contract's text of a call: kind, name and the arguments that count"
-    peers = [
+    return [
         Peer(
             "tool_fingerprint",
             "overturn_fast",
@@ -68,6 +84,11 @@ def one_peers() -> list[Peer]:
             fingerprint,
         ),
     ]
+
+
+def one_peers() -> list[Peer]:
+    """Return what is measured on one call."""
+    peers = our_one_peers()
     try:
         hashed = next(peer for peer in with_orjson() if peer.name == "orjson+hashlib")
     except ImportError:
