@@ -11,6 +11,9 @@ from pathlib import Path
 
 from benchmarks.calls import MANY, ONE_CALL, many_peers, one_peers
 from benchmarks.environment import environment, file_name
+from benchmarks.growth import as_json as growth_json
+from benchmarks.growth import measure as measure_growth
+from benchmarks.growth import table as growth_table
 from benchmarks.measure import CLOCKS, FULL, MODES, QUICK, Effort, Samples, sample
 from benchmarks.peers import available
 from benchmarks.report import as_json, footer, goal_tables, same_bytes, show, tables
@@ -70,11 +73,15 @@ def progress_of(mode: str, rounds: int) -> Callable[[int], None]:
     """Return a function that shows the rounds done, on a terminal only."""
 
     def show_round(done: int) -> None:
-        if sys.stderr.isatty():
-            end = "\r\033[K" if done == rounds else ""
-            print(f"\r{mode}: round {done} of {rounds}{end}", end="", file=sys.stderr, flush=True)
+        tell("" if done == rounds else f"{mode}: round {done} of {rounds}")
 
     return show_round
+
+
+def tell(text: str) -> None:
+    """Show what is being done in the place of what was shown before, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def chosen_modes(names: str) -> list[str]:
@@ -129,12 +136,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         workloads = [*workloads, MANY]
         peers = [*peers, *one_peers(), *many_peers()]
 
+    growth = None
+    if not partial:
+        growth = measure_growth(progress=lambda kind: tell(f"growth: {kind}"))
+        tell("")
+
     made = [
         table for mode, samples in measured.items() for table in tables(mode, samples, agreeing)
     ]
+    if growth is not None:
+        made.append(growth_table(growth))
     last = footer(machine, peers, missing, effort, made)
     show([*made, *goal_tables(measured)], last)
     result = as_json(machine, workloads, peers, missing, effort, measured, agreeing)
+    if growth is not None:
+        result["growth"] = growth_json(growth)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written to {output}")

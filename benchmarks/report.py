@@ -16,7 +16,16 @@ from benchmarks.peers import COMPARISONS, Peer
 from benchmarks.targets import FURTHER, HEADLINES, Headline, goal
 from benchmarks.workloads import Workload
 
-__all__ = ["Table", "as_json", "goal_tables", "same_bytes", "show", "tables", "verdict"]
+__all__ = [
+    "Table",
+    "as_json",
+    "goal_tables",
+    "same_bytes",
+    "show",
+    "tables",
+    "verdict",
+    "verdict_at_most",
+]
 
 LEGEND = """\
 us: our time for one call, in microseconds. spread: half the distance of its quartiles.
@@ -134,6 +143,11 @@ def verdict(reached: float, wanted: float | None) -> str:
     if wanted is None:
         return ""
     return f"{wanted:g} met" if reached >= wanted else f"{wanted:g} missed"
+
+
+def verdict_at_most(reached: float, wanted: float) -> str:
+    """Name a goal that is to be kept below, and say whether it was met."""
+    return f"{wanted:g} met" if reached <= wanted else f"{wanted:g} missed"
 
 
 def goal_tables(measured: Mapping[str, Samples]) -> list[Table]:
