@@ -60,7 +60,7 @@ def ascii_text(rng: random.Random, size: int) -> object:
 
 @kind("other text")
 def other_text(rng: random.Random, size: int) -> object:
-    return "".join(rng.choice("äß数据東京😀 λόγος") for _ in range(size // 3 + 1)).strip()
+    return "".join(rng.choice("äß数据東京😀 λόγος") for _ in range(size * 5 // 12)).strip()
 
 
 @kind("short strings")
@@ -117,7 +117,7 @@ def nested(rng: random.Random, size: int) -> object:
             value = {"level": level, "children": [value]}
         return value
 
-    return [levels(30) for _ in range(size // 780 + 1)]
+    return [levels(16) for _ in range(size // 410)]
 
 
 @dataclass(frozen=True)
