@@ -31,7 +31,7 @@ IS_BUILT = $(BIN)/python -c 'import importlib.machinery as m, os, sys; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run test test-native test-pure lint format sanitize wheel bench bench-plot \
-	bench-growth bench-instructions bench-instructions-update bench-numbers bench-text bench-shape \
+	bench-docs bench-growth bench-instructions bench-instructions-update bench-numbers bench-text bench-shape \
 	verify-numbers clean
 
 help: ## List the commands
@@ -103,6 +103,9 @@ bench: $(VENV)/.installed-bench ## Measure against the other implementations; pr
 
 bench-plot: $(VENV)/.installed-bench ## Draw the newest results of make bench for the README
 	$(BIN)/python -m benchmarks.plot
+
+bench-docs: bench-plot ## Draw the chart, and put the newest results into README and docs
+	$(BIN)/python -m benchmarks.markdown
 
 bench-growth: $(VENV)/.installed-bench ## Measure the time per byte from 1 KB to 64 MB
 	$(BIN)/python -m benchmarks.growth

@@ -140,12 +140,12 @@ def pass_ns(values: Sequence[object]) -> int:
     return thread_time_ns() - started
 
 
-def grown(name: str, sizes: Sequence[int]) -> Growth:
+def grown(name: str, sizes: Sequence[int], rounds: int, pass_bytes: int) -> Growth:
     """Time one kind of value, all sizes in each round; the shortest pass of each counts."""
     rng = random.Random(name)
     with no_garbage_collection():
         values = {
-            size: [KINDS[name](rng, size) for _ in range(max(1, PASS_BYTES // size))]
+            size: [KINDS[name](rng, size) for _ in range(max(1, pass_bytes // size))]
             for size in sizes
         }
         lengths = {
@@ -153,20 +153,30 @@ def grown(name: str, sizes: Sequence[int]) -> Growth:
             for size, each in values.items()
         }
         times: dict[int, list[int]] = {size: [] for size in sizes}
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for size, each in values.items():
                 times[size].append(pass_ns(each))
     return Growth({size: min(times[size]) / lengths[size] for size in sizes})
 
 
 def measure(
-    sizes: Sequence[int] = FULL_SIZES, progress: Callable[[str], None] = lambda name: None
+    sizes: Sequence[int] = FULL_SIZES,
+    rounds: int = ROUNDS,
+    pass_bytes: int = PASS_BYTES,
+    progress: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Growth]:
-    """Time every kind of value in every size."""
+    """Time every kind of value in every size.
+
+    Args:
+        sizes: About how many bytes the values have.
+        rounds: How often each size is timed; the shortest pass counts.
+        pass_bytes: How many bytes of small values make a pass.
+        progress: Told the name of each kind before it is timed.
+    """
     found = {}
     for name in KINDS:
         progress(name)
-        found[name] = grown(name, sizes)
+        found[name] = grown(name, sizes, rounds, pass_bytes)
     return found
 
 
@@ -213,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     described.add_argument("--quick", action="store_true", help="shows that it runs, not how fast")
     options = described.parse_args(arguments)
-    found = measure(QUICK_SIZES) if options.quick else measure()
+    found = measure(QUICK_SIZES, rounds=1, pass_bytes=1) if options.quick else measure()
     made = table(found)
     show([made], f"goals: {made.goals_met} met, {made.goals_missed} missed")
     return 0

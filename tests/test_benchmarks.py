@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
 from benchmarks import __main__ as command  # noqa: E402
-from benchmarks import growth, plot  # noqa: E402
+from benchmarks import growth, markdown, plot  # noqa: E402
 from benchmarks.calls import (  # noqa: E402
     MANY,
     MANY_CALLS,
@@ -786,3 +786,62 @@ def test_what_callgrind_writes_is_taken_apart_by_call(
     files.pop()
     with pytest.raises(CallgrindError, match="7 files, not 8"):
         callgrind.count()
+
+
+# -- the tables of README and docs -----------------------------------------------------------------
+
+
+def test_a_page_gets_the_tables_of_a_result_and_keeps_the_rest() -> None:
+    result = result_for_the_chart(
+        growth=growth.as_json({"ints": growth.Growth({1_000: 2.0, 64_000_000: 1.0})})
+    )
+    page = (
+        "before\n<!-- measured: growth -->\nold\n<!-- end of growth -->\nafter <!-- a comment -->\n"
+    )
+    expected = (
+        "before\n<!-- measured: growth -->\n\n"
+        "| ns a byte | 1 KB | 64 MB | longest by median |\n| --- | ---: | ---: | ---: |\n"
+        "| ints | 2.00 | 1.00 | 1.33x |\n\n"
+        "<!-- end of growth -->\nafter <!-- a comment -->\n"
+    )
+    assert markdown.filled(page, result) == expected
+    assert markdown.filled(expected, result) == expected
+    with pytest.raises(ValueError, match="there is no table 'none'"):
+        markdown.filled("<!-- measured: none -->\n<!-- end of none -->", result)
+
+
+def test_every_table_stands_on_a_page() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in markdown.PAGES if page.exists()]
+    if len(pages) < len(markdown.PAGES):
+        pytest.skip("the pages are not here")
+    for name in markdown.TABLES:
+        assert any(f"<!-- measured: {name} -->\n" in page for page in pages), name
+
+
+def test_every_table_is_made_of_what_the_command_writes(tmp_path: Path) -> None:
+    if MISSING:
+        pytest.skip(f"not installed: {', '.join(MISSING)}")
+    output = tmp_path / "result.json"
+    assert command.main(["--quick", "--rounds", "1", "--output", str(output)]) == 0
+    result = json.loads(output.read_text(encoding="utf-8"))
+    result["growth"] = growth.as_json({"ints": growth.Growth({1_000: 2.0, 64_000_000: 1.0})})
+    made = {name: make(result) for name, make in markdown.TABLES.items()}
+    for name in ("overview", "warm", "cold", "dumped"):
+        lines = made[name].splitlines()
+        assert len(lines) == 2 + len(WORKLOADS)
+        assert len({line.count("|") for line in lines}) == 1
+    assert len(made["calls"].splitlines()) == 2 + len(FURTHER)
+    assert overturn_fast.__version__ in made["machine"]
+
+
+def test_a_result_without_the_peers_is_an_error_and_no_page_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- measured: warm -->\n<!-- end of warm -->\n", encoding="utf-8")
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(result_for_the_chart()), encoding="utf-8")
+    monkeypatch.setattr(markdown, "PAGES", (page,))
+    assert markdown.main([str(path)]) == 1
+    assert "the result lacks" in capsys.readouterr().err
+    assert "|" not in page.read_text(encoding="utf-8")
