@@ -56,7 +56,7 @@ LIST_GOALS = {"random bits": 1.5, "prices": 1.5, "coordinates": 1.5, "prices, co
 
 LEGEND = """\
 ns: the time for one number, in the best pass of all; us: the median for a list of 10,000. 2.0x: the
-other takes twice our time. goal: the least ratio wanted, and whether it was reached."""
+other takes twice our time. goal: the least ratio wanted, and whether it was met."""
 
 
 # -- the values ------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ __all__ = [
 LEGEND = """\
 us: our time for one call, in microseconds. spread: half the distance of its quartiles.
 2.0x: the peer takes twice our time. =: it writes the same bytes for this workload; the others
-do less, or other, work. goal: the least ratio wanted, and whether it was reached."""
+do less, or other, work. goal: the least ratio wanted, and whether it was met."""
 
 WIDTH = 140
 """Enough for all columns. A narrower terminal breaks the lines, but no number is cut off."""
