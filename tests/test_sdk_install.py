@@ -11,6 +11,7 @@ import importlib
 import importlib.metadata
 import inspect
 import pickle
+import random
 import subprocess
 import sys
 import threading
@@ -499,6 +500,40 @@ def test_a_tool_declared_before_is_as_good_as_one_declared_after() -> None:
     assert tool.fingerprint("a", limit=3.0) == before == overturn.Tool(look_up).fingerprint("a", 3)
     tool._sig = inspect.signature(variadic)
     assert tool.bind_args(1, 2) == {"first": 1, "rest": (2,), "flag": True, "named": {}}
+
+
+def random_function(source: random.Random) -> Callable[..., Any]:
+    """A function of any signature of few parameters."""
+    kinds = ["{}", "{}=0", "{}: int = 1"]
+    names = source.sample("abcdef", source.randrange(6))
+    by_position = sorted(source.choice(kinds).format(name) for name in names)
+    by_position.sort(key=lambda parameter: "=" in parameter)
+    if by_position and source.random() < 0.2:
+        by_position.insert(source.randrange(1, len(by_position) + 1), "/")
+    parameters = by_position
+    if source.random() < 0.5:
+        by_name = [source.choice(kinds).format(name) for name in source.sample("xyz", 2)]
+        parameters = [*by_position, source.choice(["*", "*rest"]), *by_name]
+    if source.random() < 0.2:
+        parameters = [*parameters, "**others"]
+    namespace: dict[str, Any] = {}
+    exec(f"def function({', '.join(parameters)}): pass", namespace)
+    return namespace["function"]  # type: ignore[no-any-return]
+
+
+def test_random_signatures_are_bound_as_the_sdk_binds_them() -> None:
+    source = random.Random(7)
+    calls = []
+    for _ in range(1_500):
+        args = tuple(range(source.randrange(5)))
+        kwargs = {name: source.randrange(9) for name in source.sample("abcdefxyz", 3)}
+        given = dict(source.sample(list(kwargs.items()), source.randrange(4)))
+        calls.append((overturn.Tool(random_function(source)), args, given))
+    expected = [list(tool.bind_args(*args, **given).items()) for tool, args, given in calls]
+    with install():
+        for _ in range(2):  # first learning the signature, then knowing it
+            got = [list(tool.bind_args(*args, **given).items()) for tool, args, given in calls]
+            assert got == expected
 
 
 def test_tools_are_freed_with_what_is_known_of_them() -> None:

@@ -26,6 +26,7 @@ Examples:
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
   overturn-fast shape response.json
   overturn-fast vectors --contract mcpulse | overturn-fast verify -
+  overturn-fast migrate recordings.json
   overturn-fast drift learn responses.ndjson --tool search --output search.json
 
 \b
