@@ -37,6 +37,7 @@ enum {
     OVT_PROFILE_JCS = 1,
     OVT_PROFILE_JCS_DOUBLE = 2,
     OVT_PROFILE_MCPULSE = 3,
+    OVT_PROFILE_PLEACH = 4,
 };
 
 #endif

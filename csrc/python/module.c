@@ -4,6 +4,7 @@
  * (overturn_fast/_backend.py). Everything it keeps is in the module's state, so it may be loaded
  * into several interpreters. Arguments with their default values are read here; any other goes
  * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
+#include "call_key.h"
 #include "docstrings.h"
 #include "json_size.h"
 #include "number_write.h"
@@ -62,6 +63,7 @@ typedef struct {
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
     ovt_shape_side shapes;
+    ovt_llm_side calls;
     Py_ssize_t default_max_depth;
     int running_conversions; /* these two: see ovt_python_side */
     ovt_spare spare;
@@ -145,6 +147,7 @@ static int clear_state(PyObject *module) {
     for (int i = 0; i < NAME_COUNT; i++) {
         Py_CLEAR(state->names[i]);
     }
+    ovt_llm_side_clear(&state->calls);
     return 0;
 }
 
@@ -722,6 +725,33 @@ static PyObject *hash_with(PyObject *module, PyObject *const *args, Py_ssize_t n
     return digest_str(NULL, 0, &whole, &options);
 }
 
+/* call_fingerprint(types, call, mode, mode_text, version, policies_hash, precision, max_depth): see
+ * overturn_fast/_pure/call_key.py. The arguments have been checked. */
+static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    const module_state *state = state_of(module);
+    ovt_walk_options options;
+    if (nargs != 8 || !PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) != 3) {
+        PyErr_SetString(PyExc_TypeError, "call_fingerprint() takes three types and a call's parts");
+        return NULL;
+    }
+    if (!read_options(state, OVT_PROFILE_PLEACH, NULL, NULL, &options)) {
+        return NULL;
+    }
+    options.max_depth = PyLong_AsSsize_t(args[7]);
+    const ovt_llm_parts parts = {
+        .fingerprint_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 0),
+        .catalog_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 1),
+        .prompt_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 2),
+        .call = args[1],
+        .mode = args[2],
+        .mode_text = args[3],
+        .version = args[4],
+        .policies_hash = args[5],
+        .precision = PyLong_AsSsize_t(args[6]),
+    };
+    return PyErr_Occurred() ? NULL : ovt_call_fingerprint(&state->calls, &parts, &options);
+}
+
 static PyObject *canonical_bytes(PyObject *value, const ovt_walk_options *options) {
     const selected_args whole = {.args = value};
     const output_job job = {.selected = &whole, .as_bytes = true, .options = options};
@@ -1199,7 +1229,8 @@ static int execute_module(PyObject *module) {
             return -1;
         }
     }
-    if (!import_python_side(state) || !prepare_shapes(state)) {
+    if (!import_python_side(state) || !prepare_shapes(state) ||
+        !ovt_llm_side_init(&state->calls)) {
         return -1;
     }
     state->fingerprinter_type = PyType_FromModuleAndSpec(module, &fingerprinter_spec, NULL);
@@ -1238,6 +1269,7 @@ static PyMethodDef walker_functions[] = {
      OVT_DOC_SHAPE_COUNTER},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
     {"hash_with", OVT_FASTCALL(hash_with), METH_FASTCALL, OVT_DOC_HASH_WITH},
+    {"call_fingerprint", OVT_FASTCALL(call_fingerprint), METH_FASTCALL, OVT_DOC_CALL_FINGERPRINT},
     {NULL, NULL, 0, NULL},
 };
 

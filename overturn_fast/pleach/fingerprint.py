@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from overturn_fast._backend import engine
 from overturn_fast._pure.strings import utf16_order
 from overturn_fast.pleach.canonical import digest_of, text_digest
-from overturn_fast.pleach.catalog import SystemPrompt, tools_digest
+from overturn_fast.pleach.catalog import SystemPrompt, ToolCatalog, tools_digest
 from overturn_fast.pleach.errors import InputError, TenantError, wrong_type
 from overturn_fast.pleach.fields import (
     FingerprintConfig,
@@ -153,6 +154,8 @@ _NAMES: Final = {name: name for name in _ALL} | {camel_case(name): name for name
 _HASHES: Final = ("prompt_hash", "tools_hash", "system_prompt_hash", "safety_policies_hash")
 _SHORT: Final = 8  # digits of a hash in a message
 _DEFAULT: Final = FingerprintConfig()
+_TYPES: Final = (Fingerprint, ToolCatalog, SystemPrompt)
+_short_way = engine.call_fingerprint
 
 
 def compute_fingerprint(
@@ -201,50 +204,62 @@ def compute_fingerprint(
 
 def fingerprint_of(call: FingerprintInput, config: FingerprintConfig) -> Fingerprint:
     """``compute_fingerprint`` with its arguments read."""
+    mode = member_of(RuntimeMode, call.runtime_mode, "runtimeMode")
+    _check_limits(call, config)
+    policies_hash = None
+    if call.active_safety_policies is not None:
+        policies = checked_policies(call.active_safety_policies)
+        policies_hash = _policies_digest(policies) if policies else None
+    known = _short_way(
+        _TYPES,
+        call,
+        mode,
+        mode._value_,
+        config.pleach_version,
+        policies_hash,
+        config.temperature_precision,
+        config.max_depth,
+    )
+    return known or _fingerprint_by_steps(call, config, mode, policies_hash)
+
+
+def _check_limits(call: FingerprintInput, config: FingerprintConfig) -> None:
+    """Refuse a call that the config closes out."""
+    if config.families is not None:
+        _check_closed_set("family", call.family, config.families)
+    if config.call_classes is not None:
+        _check_closed_set("callClass", call.call_class, config.call_classes)
+    if config.require_tenant and call.tenant_id is None:
+        raise TenantError("tenantId", "is missing, and the config requires it")
+
+
+def _fingerprint_by_steps(
+    call: FingerprintInput,
+    config: FingerprintConfig,
+    mode: RuntimeMode,
+    policies_hash: str | None,
+) -> Fingerprint:
+    """Every step in full: for what is not usual, and for what is wrong."""
     messages, depth = call.messages, config.max_depth
     if not isinstance(messages, (list, tuple)):
         raise wrong_type("messages", "a list or tuple", messages)
-    mode = member_of(RuntimeMode, call.runtime_mode, "runtimeMode")
-    # Every key field by name, in the order in which they are checked; None is left out below.
-    key: dict[str, Any] = {
-        "model": checked_text("model", call.model),
-        "family": _of_closed_set("family", call.family, config.families),
-        "callClass": _of_closed_set("callClass", call.call_class, config.call_classes),
-        "runtimeMode": mode.value,
-        "pleachVersion": config.pleach_version,
-        "promptHash": digest_of("messages", messages, depth),
-        "toolsHash": tools_digest(call.tools, depth),
-    }
-    if call.tenant_id is not None:
-        key["tenantId"] = checked_text("tenantId", call.tenant_id)
-    elif config.require_tenant:
-        raise TenantError("tenantId", "is missing, and the config requires it")
-    if call.system_prompt is not None:
-        key["systemPromptHash"] = _system_prompt_digest(call.system_prompt)
-    if call.temperature is not None:
-        temperature = checked_temperature(call.temperature)
-        key["temperatureBucket"] = bucket(temperature, config.temperature_precision)
-    if call.seed is not None:
-        key["seed"] = checked_seed(call.seed)
-    if call.active_safety_policies is not None:
-        policies = checked_policies(call.active_safety_policies)
-        if policies:
-            key["safetyPoliciesHash"] = _policies_digest(policies)
-    return Fingerprint(
-        digest_of("fingerprint", key),
-        key["model"],
-        key["promptHash"],
-        key["toolsHash"],
-        key["family"],
-        key["callClass"],
-        mode,
-        config.pleach_version,
-        key.get("systemPromptHash"),
-        key.get("temperatureBucket"),
-        key.get("seed"),
-        key.get("tenantId"),
-        key.get("safetyPoliciesHash"),
+    fingerprint = Fingerprint(
+        hash="",
+        model=checked_text("model", call.model),
+        family=checked_text("family", call.family),
+        call_class=checked_text("callClass", call.call_class),
+        runtime_mode=mode,
+        pleach_version=config.pleach_version,
+        prompt_hash=digest_of("messages", messages, depth),
+        tools_hash=tools_digest(call.tools, depth),
+        system_prompt_hash=_system_prompt_digest(call.system_prompt),
+        temperature_bucket=_bucket_of(call.temperature, config.temperature_precision),
+        seed=None if call.seed is None else checked_seed(call.seed),
+        tenant_id=None if call.tenant_id is None else checked_text("tenantId", call.tenant_id),
+        safety_policies_hash=policies_hash,
     )
+    object.__setattr__(fingerprint, "hash", digest_of("fingerprint", fingerprint._key()))
+    return fingerprint
 
 
 def is_cache_eligible(temperature: float | None = None, seed: int | None = None) -> bool:
@@ -276,17 +291,19 @@ def checked_config(config: Any) -> FingerprintConfig:
     return config
 
 
-def _of_closed_set(field: str, value: Any, names: frozenset[str] | None) -> str:
-    text = checked_text(field, value)
-    if names is not None and text not in names:
+def _check_closed_set(field: str, value: Any, names: frozenset[str]) -> None:
+    if checked_text(field, value) not in names:
         raise InputError(field, f"must be one of {', '.join(sorted(names))}")
-    return text
 
 
-def _system_prompt_digest(prompt: Any) -> str:
-    if isinstance(prompt, SystemPrompt):
-        return prompt.hash
+def _system_prompt_digest(prompt: Any) -> str | None:
+    if prompt is None or isinstance(prompt, SystemPrompt):
+        return None if prompt is None else prompt.hash
     return text_digest("systemPrompt", prompt)
+
+
+def _bucket_of(temperature: Any, precision: int) -> float | None:
+    return None if temperature is None else bucket(checked_temperature(temperature), precision)
 
 
 @functools.lru_cache(maxsize=256)

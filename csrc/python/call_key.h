@@ -1,0 +1,65 @@
+/* The fingerprint of a usual call of a language model, in one go.
+ *
+ * A call is usual if its text is ASCII, its messages and tools are a list or a tuple, and each tool
+ * is a dict with a name of its own; most are. The rest, and whatever is wrong, is left to
+ * overturn_fast/pleach/fingerprint.py, which has every rule and words every error: this file has
+ * none but what can be told from the types.
+ *
+ * Messages and tools are written first and hashed then, two texts at a time, which with SHA
+ * instructions takes hardly longer than the longer of them. */
+#ifndef OVT_CALL_KEY_H
+#define OVT_CALL_KEY_H
+
+#include "walker.h"
+
+/* The fields of a call that are read, then those of a fingerprint that are only set. */
+typedef enum {
+    OVT_LLM_MODEL,
+    OVT_LLM_FAMILY,
+    OVT_LLM_CALL_CLASS,
+    OVT_LLM_MESSAGES,
+    OVT_LLM_SYSTEM_PROMPT,
+    OVT_LLM_TOOLS,
+    OVT_LLM_TEMPERATURE,
+    OVT_LLM_SEED,
+    OVT_LLM_TENANT_ID,
+    OVT_LLM_READ, /* how many are read */
+    OVT_LLM_HASH = OVT_LLM_READ,
+    OVT_LLM_PROMPT_HASH,
+    OVT_LLM_TOOLS_HASH,
+    OVT_LLM_SYSTEM_PROMPT_HASH,
+    OVT_LLM_SAFETY_POLICIES_HASH,
+    OVT_LLM_TEMPERATURE_BUCKET,
+    OVT_LLM_RUNTIME_MODE,
+    OVT_LLM_PLEACH_VERSION,
+    OVT_LLM_NAME, /* of a tool */
+    OVT_LLM_FIELDS,
+} ovt_llm_field;
+
+/* Their names. */
+typedef struct {
+    PyObject *names[OVT_LLM_FIELDS];
+} ovt_llm_side;
+
+bool ovt_llm_side_init(ovt_llm_side *side);
+void ovt_llm_side_clear(ovt_llm_side *side);
+
+/* What a fingerprint is made of, besides the call. */
+typedef struct {
+    PyTypeObject *fingerprint_type;
+    PyTypeObject *catalog_type; /* of tools that were hashed before, with a str as its `hash` */
+    PyTypeObject *prompt_type;  /* of a system prompt, likewise */
+    PyObject *call;
+    PyObject *mode;          /* what the fingerprint shows */
+    PyObject *mode_text;     /* what is hashed */
+    PyObject *version;       /* of the substrate */
+    PyObject *policies_hash; /* or None */
+    Py_ssize_t precision;    /* decimal digits of the temperature */
+} ovt_llm_parts;
+
+/* The fingerprint; None if the call is not a usual one; NULL with an exception set that is no
+ * Exception. */
+PyObject *ovt_call_fingerprint(const ovt_llm_side *side, const ovt_llm_parts *parts,
+                               const ovt_walk_options *options);
+
+#endif
