@@ -141,8 +141,7 @@ static bool always_available(void) {
 /* Fastest first. No processor has both of the first two, which ovt_sha256_variants relies on. */
 static const variant variants[] = {
 #if OVT_SHA256_HAS_X86
-    {"sha-ni", ovt_sha256_x86_available, ovt_sha256_x86_compress,
-     ovt_sha256_x86_compress_two},
+    {"sha-ni", ovt_sha256_x86_available, ovt_sha256_x86_compress, ovt_sha256_x86_compress_two},
 #endif
 #if OVT_SHA256_HAS_ARM
     {"armv8", ovt_sha256_arm_available, ovt_sha256_arm_compress, NULL},

@@ -23,21 +23,23 @@ static const char *const field_names[OVT_LLM_FIELDS] = {
     [OVT_LLM_MODEL] = "model",
     [OVT_LLM_FAMILY] = "family",
     [OVT_LLM_CALL_CLASS] = "call_class",
+    [OVT_LLM_RUNTIME_MODE] = "runtime_mode",
     [OVT_LLM_MESSAGES] = "messages",
     [OVT_LLM_SYSTEM_PROMPT] = "system_prompt",
     [OVT_LLM_TOOLS] = "tools",
     [OVT_LLM_TEMPERATURE] = "temperature",
     [OVT_LLM_SEED] = "seed",
     [OVT_LLM_TENANT_ID] = "tenant_id",
+    [OVT_LLM_POLICIES] = "active_safety_policies",
     [OVT_LLM_HASH] = "hash",
     [OVT_LLM_PROMPT_HASH] = "prompt_hash",
     [OVT_LLM_TOOLS_HASH] = "tools_hash",
     [OVT_LLM_SYSTEM_PROMPT_HASH] = "system_prompt_hash",
     [OVT_LLM_SAFETY_POLICIES_HASH] = "safety_policies_hash",
     [OVT_LLM_TEMPERATURE_BUCKET] = "temperature_bucket",
-    [OVT_LLM_RUNTIME_MODE] = "runtime_mode",
     [OVT_LLM_PLEACH_VERSION] = "pleach_version",
     [OVT_LLM_NAME] = "name",
+    [OVT_LLM_VALUE] = "_value_",
 };
 
 /* The key fields in the order of their names, which is that of the canonical text. */
@@ -84,7 +86,8 @@ typedef struct {
     const ovt_llm_parts *parts;
     const ovt_walk_options *options;
     PyObject *fields[OVT_LLM_FIELDS]; /* strong; of what is absent: None or NULL */
-    PyObject *prompt_bytes;            /* the system prompt's UTF-8 if it is not ASCII */
+    PyObject *mode;                   /* strong: a member of the modes */
+    PyObject *prompt_bytes;           /* the system prompt's UTF-8 if it is not ASCII */
 } call_state;
 
 /* What a step answers. */
@@ -111,32 +114,108 @@ static void release_call(call_state *c) {
     for (int i = 0; i < OVT_LLM_FIELDS; i++) {
         Py_XDECREF(c->fields[i]);
     }
+    Py_XDECREF(c->mode);
     Py_XDECREF(c->prompt_bytes);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static step read_fields(call_state *c) {
+static step read_attributes(call_state *c) {
     for (int i = 0; i < OVT_LLM_READ; i++) {
         c->fields[i] = PyObject_GetAttr(c->parts->call, c->side->names[i]);
         if (c->fields[i] == NULL) {
             return FAILED;
         }
     }
-    c->fields[OVT_LLM_SAFETY_POLICIES_HASH] = Py_NewRef(c->parts->policies_hash);
-    c->fields[OVT_LLM_RUNTIME_MODE] = Py_NewRef(c->parts->mode_text);
+    return PREPARED;
+}
+
+/* Takes a member of the dict; UNUSUAL if it is no field, or one that is there in both spellings. */
+static step read_member(call_state *c, PyObject *key, PyObject *value) {
+    if (!PyUnicode_CheckExact(key)) {
+        return UNUSUAL;
+    }
+    PyObject *const position = PyDict_GetItemWithError(c->parts->kinds.positions, key);
+    const Py_ssize_t field = position == NULL ? -1 : PyLong_AsSsize_t(position);
+    if (field < 0) {
+        return PyErr_Occurred() ? FAILED : UNUSUAL;
+    }
+    if (field < OVT_LLM_READ) {
+        if (c->fields[field] != NULL) {
+            return UNUSUAL;
+        }
+        c->fields[field] = Py_NewRef(value);
+    }
+    return PREPARED;
+}
+
+static step read_members(call_state *c) {
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    step result = PREPARED;
+#ifdef Py_GIL_DISABLED
+    Py_BEGIN_CRITICAL_SECTION(c->parts->call);
+#endif
+    while (result == PREPARED && PyDict_Next(c->parts->call, &position, &key, &value)) {
+        result = read_member(c, key, value);
+    }
+#ifdef Py_GIL_DISABLED
+    Py_END_CRITICAL_SECTION();
+#endif
+    for (int i = 0; i < OVT_LLM_READ; i++) {
+        if (c->fields[i] == NULL) {
+            c->fields[i] = Py_NewRef(Py_None);
+        }
+    }
+    return result;
+}
+
+static step read_fields(call_state *c) {
+    return PyDict_CheckExact(c->parts->call) ? read_members(c) : read_attributes(c);
+}
+
+/* Finds the runtime mode, and puts its text in its place. */
+static step read_mode(call_state *c) {
+    PyObject **const given = &c->fields[OVT_LLM_RUNTIME_MODE];
+    if (PyUnicode_CheckExact(*given)) {
+        c->mode = Py_XNewRef(PyDict_GetItemWithError(c->parts->kinds.modes, *given));
+        return c->mode != NULL ? PREPARED : PyErr_Occurred() ? FAILED : UNUSUAL;
+    }
+    /* A member is told by its text. */
+    PyObject *const text =
+        PyUnicode_Check(*given) ? PyObject_GetAttr(*given, c->side->names[OVT_LLM_VALUE]) : NULL;
+    if (text == NULL) {
+        return PyErr_Occurred() ? FAILED : UNUSUAL;
+    }
+    PyObject *const member = PyDict_GetItemWithError(c->parts->kinds.modes, text);
+    const bool is_member = member == *given;
+    c->mode = *given;
+    *given = text;
+    return is_member ? PREPARED : PyErr_Occurred() ? FAILED : UNUSUAL;
+}
+
+static step read_policies(call_state *c) {
+    PyObject *const policies = c->fields[OVT_LLM_POLICIES];
+    PyObject *const hash = policies == Py_None
+                               ? Py_NewRef(Py_None)
+                               : PyObject_CallOneArg(c->parts->kinds.policies_digest, policies);
+    c->fields[OVT_LLM_SAFETY_POLICIES_HASH] = hash;
+    return hash == NULL ? FAILED : PREPARED;
+}
+
+static step check_texts(call_state *c) {
+    static const struct {
+        ovt_llm_field field;
+        bool may_be_absent;
+    } texts[] = {
+        {OVT_LLM_MODEL, false},      {OVT_LLM_FAMILY, false},
+        {OVT_LLM_CALL_CLASS, false}, {OVT_LLM_PLEACH_VERSION, false},
+        {OVT_LLM_TENANT_ID, true},   {OVT_LLM_SAFETY_POLICIES_HASH, true},
+    };
     c->fields[OVT_LLM_PLEACH_VERSION] = Py_NewRef(c->parts->version);
-    const ovt_llm_field texts[] = {OVT_LLM_MODEL,
-                                    OVT_LLM_FAMILY,
-                                    OVT_LLM_CALL_CLASS,
-                                    OVT_LLM_RUNTIME_MODE,
-                                    OVT_LLM_PLEACH_VERSION,
-                                    OVT_LLM_TENANT_ID,
-                                    OVT_LLM_SAFETY_POLICIES_HASH};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        PyObject *const text = c->fields[texts[i]];
-        const bool may_be_absent = i >= 5;
-        if (!is_plain_text(text) && !(may_be_absent && text == Py_None)) {
+        PyObject *const text = c->fields[texts[i].field];
+        if (!is_plain_text(text) && !(texts[i].may_be_absent && text == Py_None)) {
             return UNUSUAL;
         }
     }
@@ -208,8 +287,8 @@ static int compare_tools(const void *left, const void *right) {
     }
     const size_t a_size = (size_t)PyUnicode_GET_LENGTH(a->name);
     const size_t b_size = (size_t)PyUnicode_GET_LENGTH(b->name);
-    const int order = memcmp(PyUnicode_DATA(a->name), PyUnicode_DATA(b->name),
-                             a_size < b_size ? a_size : b_size);
+    const int order =
+        memcmp(PyUnicode_DATA(a->name), PyUnicode_DATA(b->name), a_size < b_size ? a_size : b_size);
     return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
 }
 
@@ -292,7 +371,7 @@ static step sort_tools(const call_state *c, PyObject *list) {
 /* Puts a list of the tools, sorted by name, in their place; or, of a catalog, sets its hash. */
 static step prepare_tools(call_state *c) {
     PyObject **const tools = &c->fields[OVT_LLM_TOOLS];
-    if (Py_TYPE(*tools) == c->parts->catalog_type) {
+    if (Py_TYPE(*tools) == c->parts->kinds.catalog_type) {
         PyObject *const hash = PyObject_GetAttr(*tools, c->side->names[OVT_LLM_HASH]);
         c->fields[OVT_LLM_TOOLS_HASH] = hash;
         return hash == NULL ? FAILED : PREPARED;
@@ -311,7 +390,7 @@ static step prepare_tools(call_state *c) {
 /* Makes the system prompt's UTF-8 ready; or, of a handle, sets its hash. */
 static step prepare_prompt(call_state *c) {
     PyObject *const prompt = c->fields[OVT_LLM_SYSTEM_PROMPT];
-    if (Py_TYPE(prompt) == c->parts->prompt_type) {
+    if (Py_TYPE(prompt) == c->parts->kinds.prompt_type) {
         PyObject *const hash = PyObject_GetAttr(prompt, c->side->names[OVT_LLM_HASH]);
         c->fields[OVT_LLM_SYSTEM_PROMPT_HASH] = hash;
         return hash == NULL ? FAILED : PREPARED;
@@ -357,12 +436,20 @@ static void add_text(digest_batch *batch, const void *bytes, size_t size) {
     };
 }
 
+/* Whether there is anything to hash beside the messages. */
+static bool has_several_texts(const call_state *c) {
+    return c->fields[OVT_LLM_TOOLS_HASH] == NULL || (c->fields[OVT_LLM_SYSTEM_PROMPT] != Py_None &&
+                                                     c->fields[OVT_LLM_SYSTEM_PROMPT_HASH] == NULL);
+}
+
 /* Writes a field's canonical text, and adds what the hash has not yet taken of it. */
 static step add_value(const call_state *c, digest_batch *batch, ovt_buffer *out, char *storage,
                       size_t room, ovt_llm_field from, ovt_llm_field field) {
     ovt_buffer_init(out, storage, room, next_hash(batch, field));
     out->spare = c->options->python->spare;
-    ovt_buffer_hash_late(out);
+    if (has_several_texts(c)) {
+        ovt_buffer_hash_late(out);
+    }
     if (ovt_walk(out, c->fields[from], NULL, c->options) < 0) {
         ovt_buffer_release(out);
         return FAILED;
@@ -501,15 +588,14 @@ static step hash_key(call_state *c) {
 
 /* A new object of the frozen class, whose slots are set as its own initialiser sets them. */
 static PyObject *new_fingerprint(const call_state *c) {
-    PyTypeObject *const type = c->parts->fingerprint_type;
+    PyTypeObject *const type = c->parts->kinds.fingerprint_type;
     PyObject *const made = type->tp_alloc(type, 0);
-    bool failed = made == NULL ||
-                  PyObject_GenericSetAttr(made, c->side->names[OVT_LLM_HASH],
-                                          c->fields[OVT_LLM_HASH]) < 0;
+    bool failed = made == NULL || PyObject_GenericSetAttr(made, c->side->names[OVT_LLM_HASH],
+                                                          c->fields[OVT_LLM_HASH]) < 0;
     for (int i = 0; !failed && i < KEY_FIELD_COUNT; i++) {
         const ovt_llm_field field = key_fields[i].field;
         PyObject *value = c->fields[field] == NULL ? Py_None : c->fields[field];
-        value = field == OVT_LLM_RUNTIME_MODE ? c->parts->mode : value;
+        value = field == OVT_LLM_RUNTIME_MODE ? c->mode : value;
         failed = PyObject_GenericSetAttr(made, c->side->names[field], value) < 0;
     }
     if (failed) {
@@ -521,9 +607,10 @@ static PyObject *new_fingerprint(const call_state *c) {
 
 static step compute(call_state *c) {
     step (*const steps[])(call_state *) = {
-        read_fields,   read_numbers,
-        prepare_tools, prepare_prompt,
-        ovt_may_be_nested(c->options->python) ? hash_nested : hash_on_stack,
+        read_fields,    read_mode,
+        read_policies,  check_texts,
+        read_numbers,   prepare_tools,
+        prepare_prompt, ovt_may_be_nested(c->options->python) ? hash_nested : hash_on_stack,
         hash_key,
     };
     step result = PREPARED;

@@ -12,17 +12,20 @@
 
 #include "walker.h"
 
-/* The fields of a call that are read, then those of a fingerprint that are only set. */
+/* The fields of a call in the order of FingerprintInput, of which the rest is not read; then those
+ * of a fingerprint that are only set, and two other names. */
 typedef enum {
     OVT_LLM_MODEL,
     OVT_LLM_FAMILY,
     OVT_LLM_CALL_CLASS,
+    OVT_LLM_RUNTIME_MODE,
     OVT_LLM_MESSAGES,
     OVT_LLM_SYSTEM_PROMPT,
     OVT_LLM_TOOLS,
     OVT_LLM_TEMPERATURE,
     OVT_LLM_SEED,
     OVT_LLM_TENANT_ID,
+    OVT_LLM_POLICIES,
     OVT_LLM_READ, /* how many are read */
     OVT_LLM_HASH = OVT_LLM_READ,
     OVT_LLM_PROMPT_HASH,
@@ -30,9 +33,9 @@ typedef enum {
     OVT_LLM_SYSTEM_PROMPT_HASH,
     OVT_LLM_SAFETY_POLICIES_HASH,
     OVT_LLM_TEMPERATURE_BUCKET,
-    OVT_LLM_RUNTIME_MODE,
     OVT_LLM_PLEACH_VERSION,
-    OVT_LLM_NAME, /* of a tool */
+    OVT_LLM_NAME,  /* of a tool */
+    OVT_LLM_VALUE, /* of a runtime mode */
     OVT_LLM_FIELDS,
 } ovt_llm_field;
 
@@ -44,17 +47,22 @@ typedef struct {
 bool ovt_llm_side_init(ovt_llm_side *side);
 void ovt_llm_side_clear(ovt_llm_side *side);
 
-/* What a fingerprint is made of, besides the call. */
+/* What is the same for all calls. */
 typedef struct {
     PyTypeObject *fingerprint_type;
     PyTypeObject *catalog_type; /* of tools that were hashed before, with a str as its `hash` */
     PyTypeObject *prompt_type;  /* of a system prompt, likewise */
+    PyObject *modes;            /* a dict: the runtime modes by their text */
+    PyObject *positions;        /* a dict: ovt_llm_field by the spellings of its name */
+    PyObject *policies_digest;  /* of safety policies: a str, or None for none */
+} ovt_llm_kinds;
+
+/* A call, as an object with those attributes or as an exact dict, and how to make a fingerprint. */
+typedef struct {
+    ovt_llm_kinds kinds;
     PyObject *call;
-    PyObject *mode;          /* what the fingerprint shows */
-    PyObject *mode_text;     /* what is hashed */
-    PyObject *version;       /* of the substrate */
-    PyObject *policies_hash; /* or None */
-    Py_ssize_t precision;    /* decimal digits of the temperature */
+    PyObject *version;    /* of the substrate */
+    Py_ssize_t precision; /* decimal digits of the temperature */
 } ovt_llm_parts;
 
 /* The fingerprint; None if the call is not a usual one; NULL with an exception set that is no

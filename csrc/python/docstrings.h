@@ -156,7 +156,7 @@ static const char OVT_DOC_HASH_WITH[] =
     "True";
 
 static const char OVT_DOC_CALL_FINGERPRINT[] =
-    "call_fingerprint(types, call, mode, mode_text, version, policies_hash, precision, max_depth, /)\n"
+    "call_fingerprint(kinds, call, version, precision, max_depth, /)\n"
     "--\n"
     "\n"
     "The fingerprint of a call whose parts are all of the usual types, or None for any other.\n"
@@ -164,7 +164,7 @@ static const char OVT_DOC_CALL_FINGERPRINT[] =
     "The readable steps in ``overturn_fast.pleach.fingerprint`` are what it stands for: they make\n"
     "the same fingerprint, and the errors. Here there is no shorter way, and the answer is None.\n"
     "\n"
-    ">>> call_fingerprint((int, int, int), None, None, \"\", \"\", None, 1, 1) is None\n"
+    ">>> call_fingerprint((), None, \"\", 1, 1) is None\n"
     "True";
 
 static const char OVT_DOC_ARGS_HASH[] =

@@ -725,29 +725,33 @@ static PyObject *hash_with(PyObject *module, PyObject *const *args, Py_ssize_t n
     return digest_str(NULL, 0, &whole, &options);
 }
 
-/* call_fingerprint(types, call, mode, mode_text, version, policies_hash, precision, max_depth): see
- * overturn_fast/_pure/call_key.py. The arguments have been checked. */
+/* call_fingerprint(kinds, call, version, precision, max_depth): see
+ * overturn_fast/_pure/call_key.py. All but the call has been checked. */
 static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     const module_state *state = state_of(module);
     ovt_walk_options options;
-    if (nargs != 8 || !PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) != 3) {
-        PyErr_SetString(PyExc_TypeError, "call_fingerprint() takes three types and a call's parts");
+    if (nargs != 5 || !PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) != 6) {
+        PyErr_SetString(PyExc_TypeError,
+                        "call_fingerprint() takes six kinds, a call, a version and two ints");
         return NULL;
     }
     if (!read_options(state, OVT_PROFILE_PLEACH, NULL, NULL, &options)) {
         return NULL;
     }
-    options.max_depth = PyLong_AsSsize_t(args[7]);
+    options.max_depth = PyLong_AsSsize_t(args[4]);
     const ovt_llm_parts parts = {
-        .fingerprint_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 0),
-        .catalog_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 1),
-        .prompt_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 2),
+        .kinds =
+            {
+                .fingerprint_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 0),
+                .catalog_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 1),
+                .prompt_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 2),
+                .modes = PyTuple_GET_ITEM(args[0], 3),
+                .positions = PyTuple_GET_ITEM(args[0], 4),
+                .policies_digest = PyTuple_GET_ITEM(args[0], 5),
+            },
         .call = args[1],
-        .mode = args[2],
-        .mode_text = args[3],
-        .version = args[4],
-        .policies_hash = args[5],
-        .precision = PyLong_AsSsize_t(args[6]),
+        .version = args[2],
+        .precision = PyLong_AsSsize_t(args[3]),
     };
     return PyErr_Occurred() ? NULL : ovt_call_fingerprint(&state->calls, &parts, &options);
 }
@@ -1229,8 +1233,7 @@ static int execute_module(PyObject *module) {
             return -1;
         }
     }
-    if (!import_python_side(state) || !prepare_shapes(state) ||
-        !ovt_llm_side_init(&state->calls)) {
+    if (!import_python_side(state) || !prepare_shapes(state) || !ovt_llm_side_init(&state->calls)) {
         return -1;
     }
     state->fingerprinter_type = PyType_FromModuleAndSpec(module, &fingerprinter_spec, NULL);

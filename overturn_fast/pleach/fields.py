@@ -153,6 +153,8 @@ IDENTITY_FIELDS: Final = (
 
 _FIELDS: Final = tuple(field.name for field in dataclasses.fields(FingerprintInput))
 _FIELD_NAMES: Final = {name: name for name in _FIELDS} | {camel_case(n): n for n in _FIELDS}
+FIELD_POSITIONS: Final = {spelled: _FIELDS.index(name) for spelled, name in _FIELD_NAMES.items()}
+"""The places of the fields of an input, by their names in both spellings."""
 _SAFE: Final = 2**53 - 1  # up to which every int is a double of its own
 _REQUIRED: Final = ("model", "family", "call_class", "runtime_mode", "messages")
 

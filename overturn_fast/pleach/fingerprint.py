@@ -14,6 +14,7 @@ from overturn_fast.pleach.canonical import digest_of, text_digest
 from overturn_fast.pleach.catalog import SystemPrompt, ToolCatalog, tools_digest
 from overturn_fast.pleach.errors import InputError, TenantError, wrong_type
 from overturn_fast.pleach.fields import (
+    FIELD_POSITIONS,
     FingerprintConfig,
     FingerprintInput,
     camel_case,
@@ -154,8 +155,6 @@ _NAMES: Final = {name: name for name in _ALL} | {camel_case(name): name for name
 _HASHES: Final = ("prompt_hash", "tools_hash", "system_prompt_hash", "safety_policies_hash")
 _SHORT: Final = 8  # digits of a hash in a message
 _DEFAULT: Final = FingerprintConfig()
-_TYPES: Final = (Fingerprint, ToolCatalog, SystemPrompt)
-_short_way = engine.call_fingerprint
 
 
 def compute_fingerprint(
@@ -199,67 +198,67 @@ def compute_fingerprint(
     >>> fingerprint.hash
     'e724193cb30452a2239cb45e932421469d59a2903394320dfb7605d5fa1557c6'
     """
-    return fingerprint_of(read_input(input, fields), checked_config(config))
+    config = checked_config(config)
+    if input is None:
+        input = fields
+    elif fields or type(input) is not dict:
+        input = read_input(input, fields)
+    return _short_way(input, config) or _by_steps(read_input(input, {}), config)
 
 
 def fingerprint_of(call: FingerprintInput, config: FingerprintConfig) -> Fingerprint:
     """``compute_fingerprint`` with its arguments read."""
-    mode = member_of(RuntimeMode, call.runtime_mode, "runtimeMode")
-    _check_limits(call, config)
-    policies_hash = None
-    if call.active_safety_policies is not None:
-        policies = checked_policies(call.active_safety_policies)
-        policies_hash = _policies_digest(policies) if policies else None
-    known = _short_way(
-        _TYPES,
-        call,
-        mode,
-        mode._value_,
-        config.pleach_version,
-        policies_hash,
-        config.temperature_precision,
-        config.max_depth,
+    return _short_way(call, config) or _by_steps(call, config)
+
+
+def _short_way(
+    call: FingerprintInput | Mapping[str, Any], config: FingerprintConfig
+) -> Fingerprint | None:
+    """The fingerprint of a usual call, from the C core; None for another, or one that is wrong."""
+    fingerprint: Fingerprint | None = engine.call_fingerprint(
+        _KINDS, call, config.pleach_version, config.temperature_precision, config.max_depth
     )
-    return known or _fingerprint_by_steps(call, config, mode, policies_hash)
+    if fingerprint is not None:
+        _check_limits(fingerprint, config)
+    return fingerprint
 
 
-def _check_limits(call: FingerprintInput, config: FingerprintConfig) -> None:
-    """Refuse a call that the config closes out."""
-    if config.families is not None:
-        _check_closed_set("family", call.family, config.families)
-    if config.call_classes is not None:
-        _check_closed_set("callClass", call.call_class, config.call_classes)
-    if config.require_tenant and call.tenant_id is None:
-        raise TenantError("tenantId", "is missing, and the config requires it")
-
-
-def _fingerprint_by_steps(
-    call: FingerprintInput,
-    config: FingerprintConfig,
-    mode: RuntimeMode,
-    policies_hash: str | None,
-) -> Fingerprint:
-    """Every step in full: for what is not usual, and for what is wrong."""
+def _by_steps(call: FingerprintInput, config: FingerprintConfig) -> Fingerprint:
+    """Every step in full, for any call."""
     messages, depth = call.messages, config.max_depth
     if not isinstance(messages, (list, tuple)):
         raise wrong_type("messages", "a list or tuple", messages)
     fingerprint = Fingerprint(
         hash="",
+        runtime_mode=member_of(RuntimeMode, call.runtime_mode, "runtimeMode"),
         model=checked_text("model", call.model),
         family=checked_text("family", call.family),
         call_class=checked_text("callClass", call.call_class),
-        runtime_mode=mode,
         pleach_version=config.pleach_version,
         prompt_hash=digest_of("messages", messages, depth),
         tools_hash=tools_digest(call.tools, depth),
+        tenant_id=None if call.tenant_id is None else checked_text("tenantId", call.tenant_id),
         system_prompt_hash=_system_prompt_digest(call.system_prompt),
         temperature_bucket=_bucket_of(call.temperature, config.temperature_precision),
         seed=None if call.seed is None else checked_seed(call.seed),
-        tenant_id=None if call.tenant_id is None else checked_text("tenantId", call.tenant_id),
-        safety_policies_hash=policies_hash,
+        safety_policies_hash=_policies_digest(call.active_safety_policies),
     )
+    _check_limits(fingerprint, config)
     object.__setattr__(fingerprint, "hash", digest_of("fingerprint", fingerprint._key()))
     return fingerprint
+
+
+def _check_limits(fingerprint: Fingerprint, config: FingerprintConfig) -> None:
+    """Refuse what the config closes out."""
+    closed_sets = (
+        ("family", fingerprint.family, config.families),
+        ("callClass", fingerprint.call_class, config.call_classes),
+    )
+    for field, value, names in closed_sets:
+        if names is not None and value not in names:
+            raise InputError(field, f"must be one of {', '.join(sorted(names))}")
+    if config.require_tenant and fingerprint.tenant_id is None:
+        raise TenantError("tenantId", "is missing, and the config requires it")
 
 
 def is_cache_eligible(temperature: float | None = None, seed: int | None = None) -> bool:
@@ -291,11 +290,6 @@ def checked_config(config: Any) -> FingerprintConfig:
     return config
 
 
-def _check_closed_set(field: str, value: Any, names: frozenset[str]) -> None:
-    if checked_text(field, value) not in names:
-        raise InputError(field, f"must be one of {', '.join(sorted(names))}")
-
-
 def _system_prompt_digest(prompt: Any) -> str | None:
     if prompt is None or isinstance(prompt, SystemPrompt):
         return None if prompt is None else prompt.hash
@@ -306,8 +300,14 @@ def _bucket_of(temperature: Any, precision: int) -> float | None:
     return None if temperature is None else bucket(checked_temperature(temperature), precision)
 
 
+def _policies_digest(policies: Any) -> str | None:
+    """The hash of safety policies; None if there are none."""
+    checked = () if policies is None else checked_policies(policies)
+    return _checked_policies_digest(checked) if checked else None
+
+
 @functools.lru_cache(maxsize=256)
-def _policies_digest(policies: tuple[tuple[str, str], ...]) -> str:
+def _checked_policies_digest(policies: tuple[tuple[str, str], ...]) -> str:
     ordered = sorted(set(policies), key=lambda pair: (utf16_order(pair[0]), utf16_order(pair[1])))
     return digest_of("activeSafetyPolicies", [f"{name}@{version}" for name, version in ordered])
 
@@ -342,3 +342,14 @@ def _shown(name: str, value: Any, beside: Any) -> str:
     if isinstance(value, str):
         return value if value.isprintable() and " " not in value else ascii(value)
     return f"{value:g}" if isinstance(value, float) and value == float(f"{value:g}") else str(value)
+
+
+# What the short way needs to know; see call_fingerprint in overturn_fast/_pure/call_key.py.
+_KINDS: Final = (
+    Fingerprint,
+    ToolCatalog,
+    SystemPrompt,
+    {mode.value: mode for mode in RuntimeMode},
+    FIELD_POSITIONS,
+    _policies_digest,
+)
