@@ -156,8 +156,20 @@ def test_no_identity_field_changes_the_hash(identity: dict[str, str]) -> None:
 def test_an_input_is_made_of_key_fields_and_identity_fields_alone() -> None:
     fields = {field.name for field in dataclasses.fields(FingerprintInput)}
     assert fields == set(CALL) | set(IDENTITY_FIELDS)
-    assert len(IDENTITY_FIELDS) == 10
+    assert {camel(name) for name in IDENTITY_FIELDS} == {
+        "chatId",
+        "sessionId",
+        "messageId",
+        "userId",
+        "orgId",
+        "environmentId",
+        "workspaceId",
+        "evalRunId",
+        "replayOfEventId",
+        "recordedAt",
+    }
     assert [f.name for f in dataclasses.fields(FingerprintMetadata)] == list(IDENTITY_FIELDS)
+    assert not isinstance(FingerprintInput(**CALL), FingerprintMetadata)
 
 
 # -- ways to say the same --------------------------------------------------------------------------

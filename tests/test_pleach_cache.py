@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import enum
+import functools
 import itertools
 import json
 import math
 import os
 import pickle
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,22 +105,57 @@ def test_an_answer_is_replaced_and_counted_once(store: Any) -> None:
     assert (cache.stats.entries, cache.stats.bytes) == (1, 4)
 
 
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Word(str):
+    """A subclass of a JSON type."""
+
+
+class Count(int):
+    """Another one."""
+
+
+CYCLE: dict[str, Any] = {"a": [1]}
+CYCLE["a"].append(CYCLE)
+DEEP: list[Any] = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+
+UNLIKE: list[tuple[str, Any, str]] = [
+    ("nan", {"a": [0.5, math.nan]}, "value.a[1]: must be a finite number"),
+    ("infinity", -math.inf, "value: must be a finite number"),
+    ("tuple", {"a b": (1, 2)}, 'value["a b"]: would not come back as tuple'),
+    ("int-key", {"a": {1: 2}}, "value.a: has a key of type int, not str"),
+    ("str-subclass-key", {Word("a"): 2}, "value: has a key of type test_pleach_cache.Word, not"),
+    ("set", {"a": {1}}, "value.a: must be of JSON types, or bytes by itself, not set"),
+    ("object", [object()], "value[0]: must be of JSON types, or bytes by itself, not object"),
+    ("bytes-within", ["x", b"x"], "value[1]: must be of JSON types, or bytes by itself, not bytes"),
+    ("bytearray", bytearray(b"x"), "value: must be of JSON types, or bytes by itself, not byte"),
+    ("memoryview", memoryview(b"x"), "value: must be of JSON types, or bytes by itself, not mem"),
+    ("enum", {"a": Colour.RED}, "value.a: must be of JSON types, or bytes by itself, not test"),
+    ("str-enum", [RuntimeMode.INTERACTIVE], "value[0]: would not come back as overturn_fast."),
+    ("str-subclass", {"a": Word("x")}, "value.a: would not come back as test_pleach_cache.Word"),
+    ("int-subclass", [1, Count(2)], "value[1]: would not come back as test_pleach_cache.Count"),
+    ("ordered", {"a": OrderedDict(b=1)}, "value.a: would not come back as collections.Ordered"),
+    ("cycle", CYCLE, "value.a[1]: is a cycle"),
+    ("deep", DEEP, "value: has no JSON text: nested too deep"),
+    ("two-surrogates", ["\ud83d\ude00"], "value[0]: holds two surrogates"),
+    ("two-surrogates-key", {"\ud83d\ude00": 1}, "value: has a key with two surrogates"),
+]
+
+
 @pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (math.nan, "value: has no JSON text"),
-        ((1, 2), "value: would come back from JSON as another value"),
-        ({1: 2}, "value: would come back from JSON as another value"),
-        ({"a": {1}}, "value: is neither bytes nor made of JSON types"),
-        (object(), "value: is neither bytes nor made of JSON types"),
-    ],
+    ("value", "message"), [case[1:] for case in UNLIKE], ids=[case[0] for case in UNLIKE]
 )
 def test_a_value_that_would_not_come_back_is_refused(store: Any, value: Any, message: str) -> None:
     cache = FingerprintCache(store, "interactive")
-    with pytest.raises(InputError, match=f"^{message}"):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
         cache.put(CALL, value)
-    with pytest.raises(InputError, match=f"^{message}"):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}") as caught:
         cache.get_or_call(CALL, lambda: value)
+    assert caught.value.value is value  # what the call answered is not lost
     assert cache.stats.entries == 0
 
 
@@ -304,6 +344,20 @@ def test_an_entry_that_is_too_old_is_not_served_and_goes(store: Any) -> None:
     clock.now += 11
     with pytest.raises(ReplayDivergenceError):
         replay.get(CALL)
+
+
+def test_removing_what_is_too_old_spares_what_another_process_wrote_meanwhile(store: Any) -> None:
+    clock = Clock()
+    writer = FingerprintCache(store, "interactive", clock=clock)
+    reader = FingerprintCache(store, "interactive", ttl=10, clock=clock)
+    writer.put(CALL, "old")
+    clock.now += 11
+    old = store.read(writer.fingerprint({**CALL, "runtime_mode": "interactive"}))
+    writer.put(CALL, "fresh")
+    store.remove(old)  # as a reader does that looked before the fresh one was there
+    assert reader.get(CALL) == "fresh"
+    store.remove(store.read(old.fingerprint))
+    assert reader.get(CALL) is None
 
 
 def test_what_was_used_longest_ago_goes_first(store: Any) -> None:
@@ -561,6 +615,47 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> N
     assert (foreign.read_bytes(), text.read_bytes()) == before
     with pytest.raises(StoreError, match=r"no_folder.x\.db: unable to open"):
         SQLiteStore(tmp_path / "no_folder" / "x.db")
+
+
+def test_many_processes_may_open_one_new_file_at_once(tmp_path: Path) -> None:
+    # Each sees the file empty, being set up or ready, and never takes it for somebody else's.
+    command = [sys.executable, str(HELPER), "open", str(tmp_path), "30"]
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=120)[0] for process in running] == [""] * 4
+
+
+def test_a_file_that_is_being_set_up_is_seen_as_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "answers.db"
+    ready = tmp_path / "ready.db"
+    SQLiteStore(ready).close()
+    connect = sqlite3.connect
+
+    class Interrupted(sqlite3.Connection):
+        """Between two of whose questions another connection sets the file up, if it may."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            if statement == "PRAGMA user_version":
+                source, target = connect(ready), connect(path, timeout=0)
+                with contextlib.suppress(sqlite3.OperationalError):
+                    target.executescript("".join(f"{line}\n" for line in source.iterdump()))
+                source.close()
+                target.close()
+            return super().execute(statement, *values)
+
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(connect, factory=Interrupted))
+    SQLiteStore(path).close()
 
 
 def test_a_file_of_a_later_version_is_refused(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
-from overturn_fast.mcpulse.fork import renew_after_fork
-from overturn_fast.pleach.entry import Entry, decoded, encoded
+from overturn_fast._fork import renew_after_fork
+from overturn_fast.pleach.entry import Entry
 from overturn_fast.pleach.errors import (
     InputError,
     ModeError,
@@ -40,6 +40,7 @@ from overturn_fast.pleach.metadata import FingerprintMetadata, metadata_of
 from overturn_fast.pleach.modes import CacheReadPolicy, RuntimeMode, member_of, readable_modes
 from overturn_fast.pleach.sqlite_store import SQLiteStore
 from overturn_fast.pleach.stores import MappingStore, Store
+from overturn_fast.pleach.value import decoded, encoded
 
 __all__ = ["CacheStats", "FingerprintCache"]
 
@@ -189,7 +190,8 @@ class FingerprintCache:
 
         Args:
             input: The call.
-            value: JSON types, or bytes.
+            value: JSON types, or bytes, exactly of those types and not of subclasses: it is served
+                as it was given.
             metadata: Which call it was; by default what the input says.
 
         Returns:
@@ -220,7 +222,7 @@ class FingerprintCache:
             fn: Makes the call. It is not called in ``headless-replay``.
 
         Raises:
-            StoreError: The answer cannot be kept; the error's ``value`` has it.
+            InputError, StoreError: The answer cannot be kept; the error's ``value`` has it.
             Exception: What ``fn`` raises; and as for ``get`` and ``put``.
         """
         call = self._call(input)
@@ -326,7 +328,7 @@ class FingerprintCache:
             if self._ttl is None or self._clock() - entry.created <= self._ttl:
                 return entry
             if mode is self._mode:  # what other modes recorded is theirs to remove
-                self._store.remove(candidate)
+                self._store.remove(entry)
             self._count("expire")
         return None
 
@@ -337,7 +339,7 @@ class FingerprintCache:
             reason = "the call is not deterministic: it has a temperature other than 0 and no seed"
             return ReplayDivergenceError(fingerprint, reason=reason)
         recorded = self._store.recent(self._mode.value, fingerprint.tenant_id, _NEAR)
-        others = [entry.fingerprint for entry in recorded if entry.fingerprint != fingerprint]
+        others = [one for one in recorded if one != fingerprint]
         nearest = min(others, key=fingerprint.distance, default=None)
         return ReplayDivergenceError(fingerprint, nearest)
 
@@ -346,7 +348,7 @@ class FingerprintCache:
         try:
             value_bytes, is_json = encoded(value)
             self._write(call, value_bytes, is_json, None)
-        except StoreError as error:
+        except (InputError, StoreError) as error:
             error.value = value
             raise
         return decoded(value_bytes, is_json)

@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from overturn_fast.mcpulse.fork import renew_after_fork
+from overturn_fast._fork import renew_after_fork
 from overturn_fast.pleach.errors import PleachError
 
 __all__ = ["Flights"]

@@ -10,6 +10,7 @@ from overturn_fast.pleach.errors import InputError, wrong_type
 from overturn_fast.pleach.fields import (
     IDENTITY_FIELDS,
     FingerprintInput,
+    IdentityFields,
     camel_case,
     checked_text,
     read_input,
@@ -20,22 +21,13 @@ __all__ = ["FingerprintMetadata", "build_metadata"]
 
 
 @dataclass(frozen=True, slots=True)
-class FingerprintMetadata:
-    """Which call this one is, beside which calls are like it. None stands for an absent field.
+class FingerprintMetadata(IdentityFields):
+    """Which call this one is, beside which calls are like it: the ten identity fields, by keyword.
+
+    None stands for an absent field.
 
     Source: the fingerprint contract, "What's deliberately OUT of the key".
     """
-
-    chat_id: str | None = None
-    session_id: str | None = None
-    message_id: str | None = None
-    user_id: str | None = None
-    org_id: str | None = None
-    environment_id: str | None = None
-    workspace_id: str | None = None
-    eval_run_id: str | None = None
-    replay_of_event_id: str | None = None
-    recorded_at: str | None = None
 
     def to_dict(self) -> dict[str, str]:
         """The fields that are present, by their names in camelCase.

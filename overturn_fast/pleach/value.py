@@ -1,0 +1,150 @@
+"""Answers as bytes: JSON text, or bytes as they are, and nothing that would come back changed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from overturn_fast._errors import format_path, type_name
+from overturn_fast.pleach.errors import CorruptStoreError, InputError, InputTypeError
+
+__all__ = ["decoded", "encoded"]
+
+_PLAIN: Final = (str, int, float, bool, type(None), list, dict)
+_DEEPEST: Final = 10_000  # levels, beyond which no cycle is looked for
+
+
+def encoded(value: Any) -> tuple[bytes, bool]:
+    """A value as the bytes to keep, and whether they are JSON.
+
+    Raises:
+        InputError: The value, or a part of it, would not come back as it is: NaN, a key that is no
+            str, a cycle. ``field`` is its path: ``value.choices[0]``.
+        InputTypeError: It is of a type that JSON does not have, or of a subclass of one that it
+            has: a tuple, an Enum, an OrderedDict, a bytearray.
+    """
+    if type(value) is bytes:
+        return value, False
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+        back = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        _refuse_unlike(value)
+        raise InputError("value", "has no JSON text: nested too deep, or too long a number") from (
+            error
+        )
+    if not _is_same(back, value):
+        _refuse_unlike(value)
+        raise InputError("value", "would come back from JSON as another value")
+    return text.encode(), True
+
+
+def decoded(value: bytes, is_json: bool) -> Any:
+    """The value that ``encoded`` wrote.
+
+    Raises:
+        CorruptStoreError: It is no JSON.
+    """
+    if not is_json:
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise CorruptStoreError("the value of an entry is no JSON") from error
+
+
+def _is_same(back: Any, value: Any) -> bool:
+    """Whether a value is what came back of it, down to the types of its parts."""
+    pairs = [(back, value)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if type(one) is dict:
+            if list(one) != list(other) or not all(type(key) is str for key in other):
+                return False
+            pairs.extend(zip(one.values(), other.values(), strict=True))
+        elif type(one) is list:
+            if len(one) != len(other):
+                return False
+            pairs.extend(zip(one, other, strict=True))
+        elif one != other:
+            return False
+    return True
+
+
+class _Part(NamedTuple):
+    """A part of a value, and how it is reached."""
+
+    value: Any
+    step: str | int | None
+    parent: _Part | None
+    depth: int
+
+    @property
+    def field(self) -> str:
+        """Its path from the value: ``value.choices[0]``."""
+        steps = []
+        part: _Part | None = self
+        while part is not None and part.step is not None:
+            steps.append(part.step)
+            part = part.parent
+        return "value" + format_path(steps[::-1])[1:]
+
+    def is_within_itself(self) -> bool:
+        """Whether it is one of the containers that it is in."""
+        above = self.parent
+        while above is not None and above.value is not self.value:
+            above = above.parent
+        return above is not None
+
+    def parts(self) -> Iterator[_Part]:
+        """What is in it, if it is a list or a dict."""
+        depth = self.depth + 1
+        if type(self.value) is list:
+            for index, item in enumerate(self.value):
+                yield _Part(item, index, self, depth)
+        elif type(self.value) is dict:
+            for key, item in self.value.items():
+                yield _Part(item, key, self, depth)
+
+
+def _refuse_unlike(value: Any) -> None:
+    """Raise the error for the first part of a value that JSON has no like of, if there is one."""
+    open_parts = [iter((_Part(value, None, None, 0),))]
+    while open_parts:
+        part = next(open_parts[-1], None)
+        if part is None:
+            open_parts.pop()
+            continue
+        _check_alone(part)
+        if part.depth < _DEEPEST and type(part.value) in (list, dict):
+            if part.is_within_itself():
+                raise InputError(part.field, "is a cycle")
+            open_parts.append(part.parts())
+
+
+def _check_alone(part: _Part) -> None:
+    """Whether a part, but for what is in it, comes back from JSON as it is."""
+    value, kind = part.value, type(part.value)
+    if kind not in _PLAIN:
+        if kind is tuple or isinstance(value, _PLAIN):
+            reason = f"would not come back as {type_name(value)}"
+        else:
+            reason = f"must be of JSON types, or bytes by itself, not {type_name(value)}"
+        raise InputTypeError(part.field, reason)
+    if kind is float and not math.isfinite(value):
+        raise InputError(part.field, "must be a finite number")
+    if kind is str and json.loads(json.dumps(value)) != value:
+        raise InputError(part.field, "holds two surrogates that would come back as one character")
+    if kind is dict:
+        for key in value:
+            if type(key) is not str:
+                raise InputTypeError(part.field, f"has a key of type {type_name(key)}, not str")
+            if json.loads(json.dumps(key)) != key:
+                raise InputError(
+                    part.field,
+                    "has a key with two surrogates that would come back as one character",
+                )
