@@ -120,7 +120,7 @@ class Count(int):
 CYCLE: dict[str, Any] = {"a": [1]}
 CYCLE["a"].append(CYCLE)
 DEEP: list[Any] = []
-for _ in range(100_000):
+for _ in range(50_000):
     DEEP = [DEEP]
 
 UNLIKE: list[tuple[str, Any, str]] = [
@@ -512,6 +512,76 @@ def test_a_call_within_itself_is_an_error_and_no_deadlock() -> None:
         with pytest.raises(PleachError, match="from within itself"):
             asyncio.run(cache.get_or_call_async(CALL, inner))
     assert cache.get_or_call(CALL, lambda: "fine") == "fine"
+
+
+def test_a_call_within_itself_is_found_in_tasks_and_threads_that_it_starts() -> None:
+    cache = FingerprintCache({}, "interactive")
+
+    async def one() -> int:
+        return 1
+
+    async def in_a_task() -> Any:
+        return await asyncio.create_task(cache.get_or_call_async(CALL, one))
+
+    async def in_a_thread() -> Any:
+        return await asyncio.to_thread(cache.get_or_call, CALL, lambda: 1)
+
+    for inner in (in_a_task, in_a_thread):
+        with pytest.raises(PleachError, match="from within itself"):
+            asyncio.run(asyncio.wait_for(cache.get_or_call_async(CALL, inner), 60))
+    assert cache.get_or_call(CALL, lambda: "fine") == "fine"
+
+
+def test_two_calls_that_ask_for_each_other_are_an_error_and_no_deadlock() -> None:
+    caches = [FingerprintCache({}, "interactive") for _ in range(2)]
+    barrier = threading.Barrier(2)
+    failures: list[BaseException] = []
+
+    def ask(number: int) -> None:
+        def cross() -> Any:
+            barrier.wait(60)
+            return caches[1 - number].get_or_call({**CALL, "seed": 1 - number}, lambda: "other")
+
+        try:
+            caches[number].get_or_call({**CALL, "seed": number}, cross)
+        except PleachError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask, args=(n,), daemon=True) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    # The one that would close the circle fails; the other one is served, or calls in its place.
+    assert len(failures) == 1
+    assert "from within itself" in str(failures[0])
+
+
+def test_whoever_gave_up_waiting_is_not_taken_for_one_who_waits() -> None:
+    cache = FingerprintCache({}, "interactive")
+    other = {**CALL, "seed": 1}
+
+    async def scenario() -> list[Any]:
+        gate, has_given_up = asyncio.Event(), asyncio.Event()
+
+        async def never_mind() -> str:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(cache.get_or_call_async(other, waits), 0.01)
+            has_given_up.set()
+            await gate.wait()
+            return "first"
+
+        async def waits() -> str:
+            await has_given_up.wait()
+            gate.set()
+            return f"after {await cache.get_or_call_async(CALL, never_mind)}"
+
+        second = asyncio.create_task(cache.get_or_call_async(other, waits))
+        await asyncio.sleep(0)
+        return [await cache.get_or_call_async(CALL, never_mind), await second]
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 60)) == ["first", "after first"]
 
 
 def test_an_answer_that_cannot_be_kept_is_in_the_error() -> None:

@@ -223,6 +223,7 @@ class FingerprintCache:
 
         Raises:
             InputError, StoreError: The answer cannot be kept; the error's ``value`` has it.
+            PleachError: ``fn`` asks for the call that it makes, or two calls ask for each other.
             Exception: What ``fn`` raises; and as for ``get`` and ``put``.
         """
         call = self._call(input)
@@ -231,9 +232,12 @@ class FingerprintCache:
             return fn()
         key = call.fingerprint.hash
         while (entry := self._find(call, is_final=False)) is None:
-            landed = self._flights.board(key, is_async=False)
-            if landed is not None:
-                landed.result()
+            other = self._flights.board(key, is_async=False)
+            if other is not None:
+                try:
+                    other.landed.result()
+                finally:
+                    self._flights.leave(other)
                 continue
             try:
                 # Another one may have landed between looking and boarding.
@@ -247,7 +251,8 @@ class FingerprintCache:
     async def get_or_call_async(self, input: Input, fn: Callable[[], Awaitable[Any]]) -> Any:
         """``get_or_call`` for a coroutine function.
 
-        Other tasks and threads wait for the one that calls. The store is used on the loop's thread:
+        Other tasks and threads wait for the one that calls; if that one is cancelled, the next one
+        calls. The store is used on the loop's thread:
         a hit takes microseconds, an entry is written when no other process writes.
         """
         call = self._call(input)
@@ -256,9 +261,12 @@ class FingerprintCache:
             return await fn()
         key = call.fingerprint.hash
         while (entry := self._find(call, is_final=False)) is None:
-            landed = self._flights.board(key, is_async=True)
-            if landed is not None:
-                await asyncio.shield(asyncio.wrap_future(landed))
+            other = self._flights.board(key, is_async=True)
+            if other is not None:
+                try:
+                    await asyncio.shield(asyncio.wrap_future(other.landed))
+                finally:
+                    self._flights.leave(other)
                 continue
             try:
                 if (entry := self._find(call)) is None:

@@ -13,7 +13,6 @@ from overturn_fast.pleach.errors import CorruptStoreError, InputError, InputType
 __all__ = ["decoded", "encoded"]
 
 _PLAIN: Final = (str, int, float, bool, type(None), list, dict)
-_DEEPEST: Final = 10_000  # levels, beyond which no cycle is looked for
 
 
 def encoded(value: Any) -> tuple[bytes, bool]:
@@ -81,7 +80,6 @@ class _Part(NamedTuple):
     value: Any
     step: str | int | None
     parent: _Part | None
-    depth: int
 
     @property
     def field(self) -> str:
@@ -93,37 +91,34 @@ class _Part(NamedTuple):
             part = part.parent
         return "value" + format_path(steps[::-1])[1:]
 
-    def is_within_itself(self) -> bool:
-        """Whether it is one of the containers that it is in."""
-        above = self.parent
-        while above is not None and above.value is not self.value:
-            above = above.parent
-        return above is not None
-
     def parts(self) -> Iterator[_Part]:
         """What is in it, if it is a list or a dict."""
-        depth = self.depth + 1
         if type(self.value) is list:
             for index, item in enumerate(self.value):
-                yield _Part(item, index, self, depth)
+                yield _Part(item, index, self)
         elif type(self.value) is dict:
             for key, item in self.value.items():
-                yield _Part(item, key, self, depth)
+                yield _Part(item, key, self)
 
 
 def _refuse_unlike(value: Any) -> None:
     """Raise the error for the first part of a value that JSON has no like of, if there is one."""
-    open_parts = [iter((_Part(value, None, None, 0),))]
-    while open_parts:
-        part = next(open_parts[-1], None)
+    whole = _Part(value, None, None)
+    opened = [(whole, iter((whole,)))]  # the containers that are open, and what is left in them
+    above: set[int] = set()  # their addresses
+    while opened:
+        container, parts = opened[-1]
+        part = next(parts, None)
         if part is None:
-            open_parts.pop()
+            opened.pop()
+            above.discard(id(container.value))
             continue
         _check_alone(part)
-        if part.depth < _DEEPEST and type(part.value) in (list, dict):
-            if part.is_within_itself():
+        if type(part.value) in (list, dict):
+            if id(part.value) in above:
                 raise InputError(part.field, "is a cycle")
-            open_parts.append(part.parts())
+            above.add(id(part.value))
+            opened.append((part, part.parts()))
 
 
 def _check_alone(part: _Part) -> None:
