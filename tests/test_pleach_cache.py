@@ -633,6 +633,7 @@ def test_what_was_acknowledged_outlives_kill_9_beside_another_process(tmp_path: 
     acknowledged = list(itertools.islice(victim.stdout, 4_000))
     victim.send_signal(signal.SIGKILL)
     acknowledged += [line for line in victim.stdout if line.endswith("\n")]
+    victim.stdout.close()
     victim.wait(60)
     output, _ = survivor.communicate(timeout=120)
     assert survivor.returncode == 0

@@ -156,15 +156,16 @@ static const char OVT_DOC_HASH_WITH[] =
     "True";
 
 static const char OVT_DOC_CALL_FINGERPRINT[] =
-    "call_fingerprint(kinds, call, version, precision, max_depth, /)\n"
+    "call_fingerprint(kinds, call, version, precision, max_depth=10000)\n"
     "--\n"
     "\n"
     "The fingerprint of a call whose parts are all of the usual types, or None for any other.\n"
     "\n"
     "The readable steps in ``overturn_fast.pleach.fingerprint`` are what it stands for: they make\n"
-    "the same fingerprint, and the errors. Here there is no shorter way, and the answer is None.\n"
+    "the same fingerprint, and the errors. The pure-Python engine has no shorter way, and its answer\n"
+    "is always None.\n"
     "\n"
-    ">>> call_fingerprint((), None, \"\", 1, 1) is None\n"
+    ">>> call_fingerprint((), {}, \"1.1.0\", 1) is None\n"
     "True";
 
 static const char OVT_DOC_ARGS_HASH[] =

@@ -730,15 +730,20 @@ static PyObject *hash_with(PyObject *module, PyObject *const *args, Py_ssize_t n
 static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     const module_state *state = state_of(module);
     ovt_walk_options options;
-    if (nargs != 5 || !PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) != 6) {
+    if (nargs < 4 || nargs > 5 || !PyTuple_Check(args[0])) {
         PyErr_SetString(PyExc_TypeError,
-                        "call_fingerprint() takes six kinds, a call, a version and two ints");
+                        "call_fingerprint() takes kinds, a call, a version, a precision, a depth");
         return NULL;
+    }
+    if (PyTuple_GET_SIZE(args[0]) != 6) {
+        Py_RETURN_NONE;
     }
     if (!read_options(state, OVT_PROFILE_PLEACH, NULL, NULL, &options)) {
         return NULL;
     }
-    options.max_depth = PyLong_AsSsize_t(args[4]);
+    if (nargs == 5) {
+        options.max_depth = PyLong_AsSsize_t(args[4]);
+    }
     const ovt_llm_parts parts = {
         .kinds =
             {
