@@ -17,6 +17,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -667,6 +668,32 @@ def test_a_forked_process_uses_the_file_with_a_connection_of_its_own(tmp_path: P
         assert os.waitpid(child, 0)[1] == 0
         assert cache.get({**CALL, "seed": 1}) == "child"
         cache.put({**CALL, "seed": 2}, "parent")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_no_process_is_forked_while_another_thread_is_inside_sqlite(tmp_path: Path) -> None:
+    # Whose locks the child would find held for ever.
+    with FingerprintCache(tmp_path / "answers.db", "interactive") as cache:
+        store = cache._store
+        assert isinstance(store, SQLiteStore)
+        is_inside, has_left = threading.Event(), threading.Event()
+
+        def read() -> None:
+            with store.file.reading():
+                is_inside.set()
+                time.sleep(0.2)
+                has_left.set()
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        assert is_inside.wait(60)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if has_left.is_set() and cache.put(CALL, "child") else 1)
+        thread.join()
+        assert os.waitpid(child, 0)[1] == 0
+        assert cache.get(CALL) == "child"
 
 
 # -- files that are none, damage, and no room ------------------------------------------------------

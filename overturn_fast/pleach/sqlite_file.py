@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from overturn_fast._fork import renew_after_fork
+from overturn_fast._fork import hold_over_fork, renew_after_fork
 from overturn_fast.pleach.errors import (
     CorruptStoreError,
     ForeignStoreError,
@@ -81,6 +81,7 @@ class SQLiteFile:
         self._is_closed = False
         self._after_fork()
         renew_after_fork(self)
+        hold_over_fork(self)
         with self.reading():
             pass
 
