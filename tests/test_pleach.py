@@ -706,6 +706,23 @@ def test_diff_tells_every_field_that_differs_in_words() -> None:
     assert one.diff(near) == f"promptHash {one.prompt_hash} -> {near.prompt_hash}"
 
 
+def test_a_fingerprint_is_compared_with_fingerprints_alone() -> None:
+    one = compute_fingerprint(CALL)
+    for compare in (one.diff, one.distance):
+        with pytest.raises(InputTypeError, match=r"^other: must be a Fingerprint, not str"):
+            compare(one.hash)  # type: ignore[arg-type]
+    assert one.in_mode("headless-eval") == compute_fingerprint(CALL, runtime_mode="headless-eval")
+    with pytest.raises(InputError, match=r"^runtimeMode: must be one of"):
+        one.in_mode("batch")
+
+
+def test_metadata_are_checked_when_they_are_made() -> None:
+    for value, message in ((5, "must be a str, not int"), ("", "must not be empty")):
+        with pytest.raises(InputError, match=f"^chatId: {message}"):
+            FingerprintMetadata(chat_id=value)  # type: ignore[arg-type]
+    assert FingerprintMetadata(user_id="\ud83d\ude00").user_id == "\U0001f600"
+
+
 def test_metadata_come_back_from_their_dict() -> None:
     metadata = build_metadata({**CALL, "chat_id": "c", "recordedAt": "2026-01-02T03:04:05Z"})
     assert FingerprintMetadata.from_dict(metadata.to_dict()) == metadata

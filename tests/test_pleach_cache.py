@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import enum
 import functools
 import itertools
@@ -130,12 +131,12 @@ UNLIKE: list[tuple[str, Any, str]] = [
     ("tuple", {"a b": (1, 2)}, 'value["a b"]: would not come back as tuple'),
     ("int-key", {"a": {1: 2}}, "value.a: has a key of type int, not str"),
     ("str-subclass-key", {Word("a"): 2}, "value: has a key of type test_pleach_cache.Word, not"),
-    ("set", {"a": {1}}, "value.a: must be of JSON types, or bytes by itself, not set"),
-    ("object", [object()], "value[0]: must be of JSON types, or bytes by itself, not object"),
-    ("bytes-within", ["x", b"x"], "value[1]: must be of JSON types, or bytes by itself, not bytes"),
-    ("bytearray", bytearray(b"x"), "value: must be of JSON types, or bytes by itself, not byte"),
-    ("memoryview", memoryview(b"x"), "value: must be of JSON types, or bytes by itself, not mem"),
-    ("enum", {"a": Colour.RED}, "value.a: must be of JSON types, or bytes by itself, not test"),
+    ("set", {"a": {1}}, "value.a: must be of JSON types, not set"),
+    ("object", [object()], "value[0]: must be of JSON types, not object"),
+    ("bytes-within", ["x", b"x"], "value[1]: must be of JSON types, not bytes"),
+    ("bytearray", bytearray(b"x"), "value: must be bytes or of JSON types, not bytearray"),
+    ("memoryview", memoryview(b"x"), "value: must be bytes or of JSON types, not memoryview"),
+    ("enum", {"a": Colour.RED}, "value.a: must be of JSON types, not test"),
     ("str-enum", [RuntimeMode.INTERACTIVE], "value[0]: would not come back as overturn_fast."),
     ("str-subclass", {"a": Word("x")}, "value.a: would not come back as test_pleach_cache.Word"),
     ("int-subclass", [1, Count(2)], "value[1]: would not come back as test_pleach_cache.Count"),
@@ -392,6 +393,7 @@ def test_which_entry_was_used_is_known_after_the_file_was_closed(tmp_path: Path)
     [
         ({"ttl": 0}, "ttl: must be a finite"),
         ({"ttl": math.nan}, "ttl: must be a finite"),
+        ({"ttl": 10**400}, "ttl: must be a finite"),
         ({"ttl": True}, "ttl: must be a number of seconds or None, not bool"),
         ({"max_bytes": 0}, "maxBytes: must be at least 1"),
         ({"max_bytes": 1.0}, "maxBytes: must be an int or None, not float"),
@@ -844,7 +846,23 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
         cache.get(CALL)
 
 
+def test_a_store_is_closed_even_if_what_was_used_cannot_be_written(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "answers.db")
+    cache = FingerprintCache(store, "interactive")
+    cache.put(CALL, 1)
+    assert cache.get(CALL) == 1
+    with contextlib.closing(sqlite3.connect(tmp_path / "answers.db")) as connection:
+        connection.execute("DROP TABLE entry")
+    with pytest.raises(CorruptStoreError, match="no such table"):
+        cache.close()
+    assert store.file.is_closed
+    cache.close()  # a second time is no error
+
+
 # -- the ledger ------------------------------------------------------------------------------------
+
+
+FAKE = dataclasses.replace(compute_fingerprint(CALL, runtime_mode="interactive"), model="x")
 
 
 @pytest.fixture
@@ -910,8 +928,11 @@ def test_a_cache_takes_every_call_down_in_the_ledger(tmp_path: Path) -> None:
         ({"fingerprint": "x"}, "fingerprint: must be a Fingerprint, not str"),
         ({"metadata": {}}, "metadata: must be a FingerprintMetadata, not dict"),
         ({"usage": [1]}, "usage: must be a mapping, not list"),
-        ({"usage": {"a": math.nan}}, "usage: has no JSON text"),
-        ({"usage": {"a": object()}}, "usage: has no JSON text"),
+        ({"usage": {"a": math.nan}}, "usage.a: must be a finite number"),
+        ({"usage": {"a": object()}}, "usage.a: must be of JSON types, not object"),
+        ({"usage": {"a": (1,)}}, "usage.a: would not come back as tuple"),
+        ({"usage": {1: 2}}, "usage: has a key of type int, not str"),
+        ({"fingerprint": FAKE}, "hash: is not that of the fields"),
         ({"outcome": "x"}, "outcome: must be one of hit, miss, ineligible"),
     ],
 )
@@ -920,6 +941,74 @@ def test_what_is_no_row_is_refused(ledger: Ledger, change: dict[str, Any], messa
     with pytest.raises(InputError, match=f"^{message}"):
         ledger.append(**row)
     assert len(ledger.rows()) == 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"fingerprint": 5}, "fingerprint: must be a str, not int"),
+        ({"tenant_id": 5}, "tenantId: must be a str, not int"),
+        ({"session_id": ""}, "sessionId: must not be empty"),
+        ({"since": "x"}, "since: must be a number of seconds, not str"),
+        ({"until": math.nan}, "until: must be a number"),
+        ({"limit": "x"}, "limit: must be an int or None, not str"),
+        ({"limit": -1}, "limit: must be at least 0"),
+    ],
+)
+def test_what_is_no_question_is_refused(
+    ledger: Ledger, asked: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        ledger.rows(**asked)
+    if "fingerprint" not in asked:
+        with pytest.raises(InputError, match=f"^{message}"):
+            ledger.repeats(**asked)
+
+
+def test_all_of_time_may_be_asked_for(ledger: Ledger) -> None:
+    assert len(ledger.rows(since=-math.inf, until=math.inf, limit=10**30)) == 6
+    assert ledger.rows(since=10**400) == ledger.rows(limit=0) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "store"), [("", False), (":memory:", False), ("a\0b", False), (b"answers.db", True)]
+)
+def test_a_path_must_be_that_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: Any, store: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if store:
+        SQLiteStore(path).close()
+        assert (tmp_path / "answers.db").exists()
+    else:
+        with pytest.raises(InputError, match=r"^path: must be that of a file"):
+            SQLiteStore(path)
+
+
+@pytest.mark.parametrize(
+    ("now", "message"),
+    [
+        (math.nan, "clock: must return a finite number"),
+        (math.inf, "clock: must return a finite number"),
+        (10**400, "clock: must return a finite number"),
+        ("x", "clock: must be a function that returns a number, not str"),
+        (True, "clock: must be a function that returns a number, not bool"),
+    ],
+)
+def test_a_clock_tells_seconds(store: Any, now: Any, message: str) -> None:
+    cache = FingerprintCache(store, "interactive", clock=lambda: now)
+    with pytest.raises(InputError, match=f"^{message}"):
+        cache.put(CALL, 1)
+    assert cache.stats.entries == 0
+
+
+def test_what_is_wrong_with_the_identity_costs_no_call(store: Any) -> None:
+    cache = FingerprintCache(store, "interactive")
+    with pytest.raises(InputTypeError, match=r"^chatId: must be a str, not int"):
+        cache.get_or_call({**CALL, "chat_id": 5}, lambda: pytest.fail("called"))
+    with pytest.raises(InputTypeError, match=r"^chatId: must be a str, not int"):
+        asyncio.run(cache.get_or_call_async({**CALL, "chat_id": 5}, lambda: pytest.fail("called")))
+    assert cache.get_or_call(CALL, lambda: 1) == 1
 
 
 def test_a_ledger_needs_a_file() -> None:

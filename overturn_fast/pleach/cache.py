@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -27,6 +27,7 @@ from overturn_fast.pleach.fields import (
     FingerprintInput,
     checked_text,
     read_input,
+    time_of,
 )
 from overturn_fast.pleach.fingerprint import (
     Fingerprint,
@@ -46,6 +47,7 @@ __all__ = ["CacheStats", "FingerprintCache"]
 
 Input = FingerprintInput | Mapping[str, Any]
 
+_LONGEST: Final = sys.float_info.max  # seconds
 _NEAR: Final = 1_000  # recorded calls among which the nearest one to a divergence is sought
 
 
@@ -242,7 +244,8 @@ class FingerprintCache:
             try:
                 # Another one may have landed between looking and boarding.
                 if (entry := self._find(call)) is None:
-                    return self._keep(call, fn())
+                    metadata = metadata_of(call.input)  # what is wrong with it costs no call
+                    return self._keep(call, fn(), metadata)
                 break
             finally:
                 self._flights.land(key)
@@ -270,7 +273,8 @@ class FingerprintCache:
                 continue
             try:
                 if (entry := self._find(call)) is None:
-                    return self._keep(call, await fn())
+                    metadata = metadata_of(call.input)
+                    return self._keep(call, await fn(), metadata)
                 break
             finally:
                 self._flights.land(key)
@@ -333,7 +337,7 @@ class FingerprintCache:
             entry = self._store.read(candidate)
             if entry is None:
                 continue
-            if self._ttl is None or self._clock() - entry.created <= self._ttl:
+            if self._ttl is None or time_of(self._clock) - entry.created <= self._ttl:
                 return entry
             if mode is self._mode:  # what other modes recorded is theirs to remove
                 self._store.remove(entry)
@@ -351,11 +355,11 @@ class FingerprintCache:
         nearest = min(others, key=fingerprint.distance, default=None)
         return ReplayDivergenceError(fingerprint, nearest)
 
-    def _keep(self, call: _Call, value: Any) -> Any:
+    def _keep(self, call: _Call, value: Any, metadata: FingerprintMetadata) -> Any:
         """Keep what a call answered; the value as it will be served."""
         try:
             value_bytes, is_json = encoded(value)
-            self._write(call, value_bytes, is_json, None)
+            self._write(call, value_bytes, is_json, metadata)
         except (InputError, StoreError) as error:
             error.value = value
             raise
@@ -368,7 +372,7 @@ class FingerprintCache:
             metadata = metadata_of(call.input)
         elif not isinstance(metadata, FingerprintMetadata):
             raise wrong_type("metadata", "a FingerprintMetadata", metadata)
-        entry = Entry(call.fingerprint, value, is_json, float(self._clock()), metadata)
+        entry = Entry(call.fingerprint, value, is_json, time_of(self._clock), metadata)
         evicted = self._store.write(entry, self._max_bytes)
         self._count("write")
         self._count("evict", evicted)
@@ -398,7 +402,7 @@ def _checked_ttl(ttl: Any) -> float | None:
         return None
     if isinstance(ttl, bool) or not isinstance(ttl, (int, float)):
         raise wrong_type("ttl", "a number of seconds or None", ttl)
-    if not (ttl > 0 and math.isfinite(ttl)):
+    if not 0 < ttl <= _LONGEST:
         raise InputError("ttl", "must be a finite number of seconds greater than 0")
     return float(ttl)
 

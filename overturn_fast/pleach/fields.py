@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -263,6 +264,21 @@ def _policy_text(index: int, part: str, value: Any) -> str:
     if value is None:
         raise InputError(field, "is missing")
     return checked_text(field, value)
+
+
+def time_of(clock: Callable[[], float]) -> float:
+    """What a clock says, in seconds since 1970.
+
+    Raises:
+        InputError: That is no finite number.
+        InputTypeError: It is no number at all.
+    """
+    now = clock()
+    if isinstance(now, bool) or not isinstance(now, (int, float)):
+        raise wrong_type("clock", "a function that returns a number", now)
+    if not abs(now) <= sys.float_info.max:
+        raise InputError("clock", "must return a finite number")
+    return float(now)
 
 
 def _shown(key: Any) -> str:

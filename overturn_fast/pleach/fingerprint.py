@@ -105,6 +105,7 @@ class Fingerprint:
         >>> compute_fingerprint(call).diff(warmer)
         'temperatureBucket 0.7 -> 0.8'
         """
+        _check_fingerprint(other)
         return ", ".join(
             f"{camel_case(name)} {_shown(name, mine, theirs)} -> {_shown(name, theirs, mine)}"
             for name in KEY_FIELDS
@@ -113,10 +114,12 @@ class Fingerprint:
 
     def distance(self, other: Fingerprint) -> int:
         """How many key fields differ."""
+        _check_fingerprint(other)
         return sum(getattr(self, name) != getattr(other, name) for name in KEY_FIELDS)
 
-    def in_mode(self, mode: RuntimeMode) -> Fingerprint:
+    def in_mode(self, mode: RuntimeMode | str) -> Fingerprint:
         """The fingerprint of the same call in another runtime mode."""
+        mode = member_of(RuntimeMode, mode, "runtimeMode")
         if mode is self.runtime_mode:
             return self
         moved = dataclasses.replace(self, runtime_mode=mode)
@@ -328,6 +331,11 @@ def _from_fields(fields: dict[str, Any]) -> Fingerprint:
     if digest_of("fingerprint", fingerprint._key()) != fingerprint.hash:
         raise InputError("hash", "is not that of the fields")
     return fingerprint
+
+
+def _check_fingerprint(other: object) -> None:
+    if not isinstance(other, Fingerprint):
+        raise wrong_type("other", "a Fingerprint", other)
 
 
 def _shown(name: str, value: Any, beside: Any) -> str:

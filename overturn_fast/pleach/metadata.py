@@ -26,8 +26,18 @@ class FingerprintMetadata(IdentityFields):
 
     None stands for an absent field.
 
+    Raises:
+        InputError: A field is empty, or holds a lone surrogate.
+        InputTypeError: A field is no str.
+
     Source: the fingerprint contract, "What's deliberately OUT of the key".
     """
+
+    def __post_init__(self) -> None:
+        for name in IDENTITY_FIELDS:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, checked_text(camel_case(name), value))
 
     def to_dict(self) -> dict[str, str]:
         """The fields that are present, by their names in camelCase.
@@ -47,13 +57,12 @@ class FingerprintMetadata(IdentityFields):
         """
         if not isinstance(mapping, Mapping):
             raise wrong_type("metadata", "a mapping", mapping)
-        fields: dict[str, str] = {}
+        fields: dict[str, Any] = {}
         for key, value in mapping.items():
             name = snake_case(key) if isinstance(key, str) else ""
             if name not in IDENTITY_FIELDS:
                 raise InputError("metadata", "has a field that is none of an identity")
-            if value is not None:
-                fields[name] = checked_text(camel_case(name), value)
+            fields[name] = value
         return cls(**fields)
 
 
@@ -83,11 +92,4 @@ def build_metadata(
 
 def metadata_of(call: FingerprintInput) -> FingerprintMetadata:
     """``build_metadata`` with its arguments read."""
-    values = ((name, getattr(call, name)) for name in IDENTITY_FIELDS)
-    return FingerprintMetadata(
-        **{
-            name: checked_text(camel_case(name), value)
-            for name, value in values
-            if value is not None
-        }
-    )
+    return FingerprintMetadata(**{name: getattr(call, name) for name in IDENTITY_FIELDS})

@@ -14,6 +14,7 @@ from overturn_fast._fork import hold_over_fork, renew_after_fork
 from overturn_fast.pleach.errors import (
     CorruptStoreError,
     ForeignStoreError,
+    InputError,
     StoreError,
     StoreFullError,
 )
@@ -69,12 +70,13 @@ class SQLiteFile:
 
     Raises:
         ForeignStoreError, CorruptStoreError, StoreError: The file cannot be used.
+        InputError: The path cannot be that of a file.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], *, read_only: bool = False, is_durable: bool = False
     ) -> None:
-        self.path: Final = os.path.abspath(os.fspath(path))
+        self.path: Final = os.path.abspath(_checked_path(path))
         self._read_only = read_only
         self._is_durable = is_durable
         self._connection: sqlite3.Connection | None = None
@@ -205,6 +207,14 @@ class SQLiteFile:
         if "not a database" in message or "malformed" in message or "no such" in message:
             return CorruptStoreError(f"{self.path} is damaged or no SQLite file: {message}")
         return StoreError(f"{self.path}: {message}")
+
+
+def _checked_path(path: str | os.PathLike[str]) -> str:
+    """The path of a file, which some names that SQLite knows are none of."""
+    text = os.fsdecode(path)
+    if text in ("", ":memory:") or "\0" in text:
+        raise InputError("path", "must be that of a file; MemoryStore keeps entries in memory")
+    return text
 
 
 def _statements(script: str) -> Iterator[str]:

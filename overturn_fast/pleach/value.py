@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from overturn_fast._errors import format_path, type_name
 from overturn_fast.pleach.errors import CorruptStoreError, InputError, InputTypeError
 
-__all__ = ["decoded", "encoded"]
+__all__ = ["decoded", "encoded", "json_text"]
 
 _PLAIN: Final = (str, int, float, bool, type(None), list, dict)
 
@@ -26,18 +26,22 @@ def encoded(value: Any) -> tuple[bytes, bool]:
     """
     if type(value) is bytes:
         return value, False
+    return json_text(value, "value").encode(), True
+
+
+def json_text(value: Any, field: str) -> str:
+    """The JSON text of a value that comes back from it as it is; errors as for ``encoded``."""
     try:
         text = json.dumps(value, allow_nan=False, separators=(",", ":"))
         back = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        _refuse_unlike(value)
-        raise InputError("value", "has no JSON text: nested too deep, or too long a number") from (
-            error
-        )
+        _refuse_unlike(value, field)
+        reason = "has no JSON text: nested too deep, or too long a number"
+        raise InputError(field, reason) from error
     if not _is_same(back, value):
-        _refuse_unlike(value)
-        raise InputError("value", "would come back from JSON as another value")
-    return text.encode(), True
+        _refuse_unlike(value, field)
+        raise InputError(field, "would come back from JSON as another value")
+    return text
 
 
 def decoded(value: bytes, is_json: bool) -> Any:
@@ -78,7 +82,7 @@ class _Part(NamedTuple):
     """A part of a value, and how it is reached."""
 
     value: Any
-    step: str | int | None
+    step: str | int
     parent: _Part | None
 
     @property
@@ -86,10 +90,10 @@ class _Part(NamedTuple):
         """Its path from the value: ``value.choices[0]``."""
         steps = []
         part: _Part | None = self
-        while part is not None and part.step is not None:
+        while part is not None:
             steps.append(part.step)
             part = part.parent
-        return "value" + format_path(steps[::-1])[1:]
+        return f"{steps.pop()}{format_path(steps[::-1])[1:]}"
 
     def parts(self) -> Iterator[_Part]:
         """What is in it, if it is a list or a dict."""
@@ -101,9 +105,9 @@ class _Part(NamedTuple):
                 yield _Part(item, key, self)
 
 
-def _refuse_unlike(value: Any) -> None:
+def _refuse_unlike(value: Any, field: str) -> None:
     """Raise the error for the first part of a value that JSON has no like of, if there is one."""
-    whole = _Part(value, None, None)
+    whole = _Part(value, field, None)
     opened = [(whole, iter((whole,)))]  # the containers that are open, and what is left in them
     above: set[int] = set()  # their addresses
     while opened:
@@ -128,7 +132,8 @@ def _check_alone(part: _Part) -> None:
         if kind is tuple or isinstance(value, _PLAIN):
             reason = f"would not come back as {type_name(value)}"
         else:
-            reason = f"must be of JSON types, or bytes by itself, not {type_name(value)}"
+            allowed = "bytes or of JSON types" if part.parent is None else "of JSON types"
+            reason = f"must be {allowed}, not {type_name(value)}"
         raise InputTypeError(part.field, reason)
     if kind is float and not math.isfinite(value):
         raise InputError(part.field, "must be a finite number")
