@@ -87,6 +87,9 @@ typedef struct {
     const ovt_walk_options *options;
     PyObject *fields[OVT_LLM_FIELDS]; /* strong; of what is absent: None or NULL */
     PyObject *mode;                   /* strong: a member of the modes */
+    PyObject *given_tools;            /* strong: as they were before they were sorted */
+    ovt_llm_field walked;             /* the field that is walked, or was last */
+    bool has_walked;                  /* hooks may have run */
     PyObject *prompt_bytes;           /* the system prompt's UTF-8 if it is not ASCII */
 } call_state;
 
@@ -115,6 +118,7 @@ static void release_call(call_state *c) {
         Py_XDECREF(c->fields[i]);
     }
     Py_XDECREF(c->mode);
+    Py_XDECREF(c->given_tools);
     Py_XDECREF(c->prompt_bytes);
 }
 
@@ -194,8 +198,24 @@ static step read_mode(call_state *c) {
     return is_member ? PREPARED : PyErr_Occurred() ? FAILED : UNUSUAL;
 }
 
+/* Whether policies can be read without any code of their own. */
+static bool are_plain_policies(PyObject *policies) {
+    if (!is_plain_list(policies)) {
+        return policies == Py_None;
+    }
+    bool are_plain = true;
+    for (Py_ssize_t i = 0; are_plain && i < PySequence_Fast_GET_SIZE(policies); i++) {
+        PyObject *const policy = PySequence_Fast_GET_ITEM(policies, i);
+        are_plain = PyDict_CheckExact(policy) || PyTuple_CheckExact(policy);
+    }
+    return are_plain;
+}
+
 static step read_policies(call_state *c) {
     PyObject *const policies = c->fields[OVT_LLM_POLICIES];
+    if (!are_plain_policies(policies)) {
+        return UNUSUAL;
+    }
     PyObject *const hash = policies == Py_None
                                ? Py_NewRef(Py_None)
                                : PyObject_CallOneArg(c->parts->kinds.policies_digest, policies);
@@ -383,7 +403,8 @@ static step prepare_tools(call_state *c) {
     if (list == NULL) {
         return FAILED;
     }
-    Py_SETREF(*tools, list);
+    c->given_tools = *tools;
+    *tools = list;
     return sort_tools(c, list);
 }
 
@@ -443,13 +464,15 @@ static bool has_several_texts(const call_state *c) {
 }
 
 /* Writes a field's canonical text, and adds what the hash has not yet taken of it. */
-static step add_value(const call_state *c, digest_batch *batch, ovt_buffer *out, char *storage,
+static step add_value(call_state *c, digest_batch *batch, ovt_buffer *out, char *storage,
                       size_t room, ovt_llm_field from, ovt_llm_field field) {
     ovt_buffer_init(out, storage, room, next_hash(batch, field));
     out->spare = c->options->python->spare;
     if (has_several_texts(c)) {
         ovt_buffer_hash_late(out);
     }
+    c->walked = from;
+    c->has_walked = true;
     if (ovt_walk(out, c->fields[from], NULL, c->options) < 0) {
         ovt_buffer_release(out);
         return FAILED;
@@ -620,17 +643,47 @@ static step compute(call_state *c) {
     return result;
 }
 
+/* Puts the field that was walked into the exception that is set. */
+static void locate_failure(const call_state *c) {
+    PyObject *type, *error, *traceback;
+    const bool is_of_tools = c->walked == OVT_LLM_TOOLS;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    PyObject *const located =
+        PyObject_CallFunctionObjArgs(c->parts->kinds.locate, error == NULL ? Py_None : error,
+                                     is_of_tools ? c->fields[OVT_LLM_TOOLS] : Py_None,
+                                     is_of_tools ? c->given_tools : Py_None, NULL);
+    if (located == NULL) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(located);
+    PyErr_Restore(type, error, traceback);
+}
+
+/* Whether the exception that is set, if one is, is the answer. */
+static bool is_final_failure(const call_state *c) {
+    if (!PyErr_Occurred()) {
+        return false;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+        return true;
+    }
+    if (c->has_walked) {
+        locate_failure(c);
+        return true;
+    }
+    PyErr_Clear(); /* the readable steps come upon it too, and say which field it is about */
+    return false;
+}
+
 PyObject *ovt_call_fingerprint(const ovt_llm_side *side, const ovt_llm_parts *parts,
                                const ovt_walk_options *options) {
     call_state c = {.side = side, .parts = parts, .options = options};
     const step result = compute(&c);
     PyObject *made = result == PREPARED ? new_fingerprint(&c) : NULL;
-    release_call(&c);
-    if (made == NULL && PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_Exception)) {
-            return NULL;
-        }
-        PyErr_Clear(); /* the readable steps come upon it too, and say which field it is about */
+    if (made == NULL && !is_final_failure(&c)) {
+        made = Py_NewRef(Py_None);
     }
-    return made == NULL ? Py_NewRef(Py_None) : made;
+    release_call(&c);
+    return made;
 }

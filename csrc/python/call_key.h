@@ -1,9 +1,10 @@
 /* The fingerprint of a usual call of a language model, in one go.
  *
  * A call is usual if its text is ASCII, its messages and tools are a list or a tuple, and each tool
- * is a dict with a name of its own; most are. The rest, and whatever is wrong, is left to
+ * is a dict with a name of its own; most are. The rest, and whatever is wrong with it, is left to
  * overturn_fast/pleach/fingerprint.py, which has every rule and words every error: this file has
- * none but what can be told from the types.
+ * none but what can be told from the types. Only what the walk over messages and tools raises is
+ * final, since their hooks must not run twice.
  *
  * Messages and tools are written first and hashed then, two texts at a time, which with SHA
  * instructions takes hardly longer than the longer of them. */
@@ -55,6 +56,8 @@ typedef struct {
     PyObject *modes;            /* a dict: the runtime modes by their text */
     PyObject *positions;        /* a dict: ovt_llm_field by the spellings of its name */
     PyObject *policies_digest;  /* of safety policies: a str, or None for none */
+    PyObject *locate;           /* puts the field into an error of the walk: of the messages, or of
+                                   the tools as they are sorted and as they were given */
 } ovt_llm_kinds;
 
 /* A call, as an object with those attributes or as an exact dict, and how to make a fingerprint. */
@@ -65,8 +68,8 @@ typedef struct {
     Py_ssize_t precision; /* decimal digits of the temperature */
 } ovt_llm_parts;
 
-/* The fingerprint; None if the call is not a usual one; NULL with an exception set that is no
- * Exception. */
+/* The fingerprint; None if the call is not a usual one, as long as no hook has run; NULL with the
+ * exception set that writing the messages or the tools has raised. */
 PyObject *ovt_call_fingerprint(const ovt_llm_side *side, const ovt_llm_parts *parts,
                                const ovt_walk_options *options);
 

@@ -162,8 +162,8 @@ static const char OVT_DOC_CALL_FINGERPRINT[] =
     "The fingerprint of a call whose parts are all of the usual types, or None for any other.\n"
     "\n"
     "The readable steps in ``overturn_fast.pleach.fingerprint`` are what it stands for: they make\n"
-    "the same fingerprint, and the errors. The pure-Python engine has no shorter way, and its answer\n"
-    "is always None.\n"
+    "the same fingerprint, and the errors but for that of what has no canonical form. The\n"
+    "pure-Python engine has no shorter way, and its answer is always None.\n"
     "\n"
     ">>> call_fingerprint((), {}, \"1.1.0\", 1) is None\n"
     "True";

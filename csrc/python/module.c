@@ -735,7 +735,7 @@ static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ss
                         "call_fingerprint() takes kinds, a call, a version, a precision, a depth");
         return NULL;
     }
-    if (PyTuple_GET_SIZE(args[0]) != 6) {
+    if (PyTuple_GET_SIZE(args[0]) != 7) {
         Py_RETURN_NONE;
     }
     if (!read_options(state, OVT_PROFILE_PLEACH, NULL, NULL, &options)) {
@@ -753,6 +753,7 @@ static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ss
                 .modes = PyTuple_GET_ITEM(args[0], 3),
                 .positions = PyTuple_GET_ITEM(args[0], 4),
                 .policies_digest = PyTuple_GET_ITEM(args[0], 5),
+                .locate = PyTuple_GET_ITEM(args[0], 6),
             },
         .call = args[1],
         .version = args[2],

@@ -19,8 +19,8 @@ def call_fingerprint(
     """The fingerprint of a call whose parts are all of the usual types, or None for any other.
 
     The readable steps in ``overturn_fast.pleach.fingerprint`` are what it stands for: they make
-    the same fingerprint, and the errors. The pure-Python engine has no shorter way, and its answer
-    is always None.
+    the same fingerprint, and the errors but for that of what has no canonical form. The
+    pure-Python engine has no shorter way, and its answer is always None.
 
     >>> call_fingerprint((), {}, "1.1.0", 1) is None
     True

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from overturn_fast._backend import engine
+from overturn_fast._errors import CanonicalizationError
 from overturn_fast._pure.strings import utf16_order
-from overturn_fast.pleach.canonical import digest_of, text_digest
-from overturn_fast.pleach.catalog import SystemPrompt, ToolCatalog, tools_digest
+from overturn_fast.pleach.canonical import digest_of, in_field, text_digest
+from overturn_fast.pleach.catalog import SystemPrompt, ToolCatalog, in_tools, tools_digest
 from overturn_fast.pleach.errors import InputError, TenantError, wrong_type
 from overturn_fast.pleach.fields import (
     FIELD_POSITIONS,
@@ -217,7 +218,10 @@ def fingerprint_of(call: FingerprintInput, config: FingerprintConfig) -> Fingerp
 def _short_way(
     call: FingerprintInput | Mapping[str, Any], config: FingerprintConfig
 ) -> Fingerprint | None:
-    """The fingerprint of a usual call, from the C core; None for another, or one that is wrong."""
+    """The fingerprint of a usual call, from the C core; None for another, or one that is wrong.
+
+    Only what has no canonical form is an error here already, lest its hooks run twice.
+    """
     fingerprint: Fingerprint | None = engine.call_fingerprint(
         _KINDS, call, config.pleach_version, config.temperature_precision, config.max_depth
     )
@@ -352,6 +356,15 @@ def _shown(name: str, value: Any, beside: Any) -> str:
     return f"{value:g}" if isinstance(value, float) and value == float(f"{value:g}") else str(value)
 
 
+def _locate(error: Exception, ordered: Any, given: Any) -> None:
+    """Put the field that has no canonical form into an error: the messages, or a tool."""
+    if isinstance(error, CanonicalizationError):
+        if ordered is None:
+            in_field(error, "messages")
+        else:
+            in_tools(error, ordered, given)
+
+
 # What the short way needs to know; see call_fingerprint in overturn_fast/_pure/call_key.py.
 _KINDS: Final = (
     Fingerprint,
@@ -360,4 +373,5 @@ _KINDS: Final = (
     {mode.value: mode for mode in RuntimeMode},
     FIELD_POSITIONS,
     _policies_digest,
+    _locate,
 )
