@@ -94,14 +94,14 @@ def observing(samples: dict[str, dict[str, list[float]]]) -> Table:
     rows = []
     for name, times in samples.items():
         cost, fingerprint = summary(times["observe"]).median, summary(times["fingerprint"]).median
-        reached = "ok" if cost / fingerprint <= OBSERVE_GOAL else "short"
+        reached = "met" if cost / fingerprint <= OBSERVE_GOAL else "missed"
         ratio = f"{three_digits(cost / fingerprint)}x"
         goal = f"<{three_digits(OBSERVE_GOAL)}x {reached}"
         rows.append(
             [name, three_digits(fingerprint / 1000), three_digits(cost / 1000), ratio, goal]
         )
     header = ["values", "fingerprint us", "observe us", "ratio", "goal"]
-    met = sum(row[-1].endswith("ok") for row in rows)
+    met = sum(row[-1].endswith("met") for row in rows)
     return Table("observing", header, rows, met, len(rows) - met)
 
 
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = b"\n".join(json.dumps(search(number)).encode() for number in range(count))
     for threads in (1, 2):
         speed = max(megabytes_a_second(lines, threads) for _ in range(1 if options.quick else 7))
-        reached = "ok" if speed >= LINES_GOAL else "short"
+        reached = "met" if speed >= LINES_GOAL else "missed"
         print(
             f"counting lines, {threads} threads: {speed:,.0f} MB/s; goal {LINES_GOAL:.0f} {reached}"
         )
