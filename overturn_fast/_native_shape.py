@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from overturn_fast._errors import Status, text_failure
+from overturn_fast._errors import Status, failure, text_failure
 from overturn_fast._native import ffi, lib
 from overturn_fast._shape_values import PROFILES
 
@@ -42,9 +42,9 @@ def _output_of(text: bytes | memoryview, profile: str, max_depth: int, *, digest
             output, _INDEX[profile], digest, _SEED, held, len(text), max_depth
         )
         if length == _FAILED:
-            if output.status == Status.NO_MEMORY:
-                raise MemoryError
-            raise text_failure(output.reason, output.offset, text, max_depth)
+            if output.status == Status.TEXT:
+                raise text_failure(output.reason, output.offset, text, max_depth)
+            raise failure(output.status, (), None)
         try:
             return _unpack(output.data, length)
         finally:
