@@ -6,6 +6,7 @@ step, and read with suspicion.
 
 from __future__ import annotations
 
+import copyreg
 import io
 import json
 import os
@@ -110,6 +111,12 @@ def loads(text: str | bytes) -> ShapeStats:
     reading = _Reading()
     return reading.stats(document)
 
+
+def _reduced(stats: ShapeStats) -> tuple[Any, ...]:
+    return loads, (dumps(stats),)
+
+
+copyreg.pickle(ShapeStats, _reduced)  # what another process gets is what a file has
 
 # -- writing ----------------------------------------------------------------------------------
 

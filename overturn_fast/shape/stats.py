@@ -12,7 +12,7 @@ from overturn_fast._errors import CanonicalizationError
 from overturn_fast._pure.shape_counter import TYPES
 from overturn_fast._text import checked_json
 from overturn_fast.shape.times import Time, milliseconds
-from overturn_fast.shape.tree import Limits, Node, close, nodes
+from overturn_fast.shape.tree import Limits, Node, close, is_same, nodes
 
 __all__ = ["PathStats", "ShapeStats"]
 
@@ -72,7 +72,9 @@ class ShapeStats:
     Keys of objects are stored as names of fields, unless they are identifiers by their form, or so
     many that the object is a map: then its keys are forgotten and all values count under ``{*}``.
 
-    An instance may be used by one thread at a time.
+    An instance may be used by one thread at a time. It can be copied, and pickled to be sent to
+    another process; two are equal if they have learned the same under the same arguments. As an
+    ``enum_key`` is in no copy, one that has it learns, and its copies are compared and merged.
 
     Source: contract of ``overturn_fast.shape``; "The case for shape-only fingerprints".
 
@@ -109,6 +111,19 @@ class ShapeStats:
 
     def __repr__(self) -> str:
         return f"<ShapeStats of {self.tool!r}: {self.observations:,} observations>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ShapeStats):
+            return NotImplemented
+        return self._is_alike(other) and is_same(self.root, other.root)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> ShapeStats:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ShapeStats:
+        return self.copy()
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -257,6 +272,11 @@ class ShapeStats:
         if self._nodes >= _CLOSED:
             self._nodes = close(self._root, self._limits)
             self._is_closed = True
+
+    def _is_alike(self, other: ShapeStats) -> bool:
+        return (self.tool, self._limits, self._formats, self._enum_id) == (
+            other.tool, other._limits, other._formats, other._enum_id,
+        )  # fmt: skip
 
     def _check_alike(self, other: ShapeStats) -> None:
         if not isinstance(other, ShapeStats):

@@ -46,6 +46,7 @@ __all__ = [
     "Node",
     "Variant",
     "close",
+    "is_same",
     "nodes",
     "normal_path",
     "project",
@@ -290,6 +291,28 @@ class Node:
         if self.items is None:
             self.items = Node()
         return self.items
+
+
+def is_same(one: Node, other: Node) -> bool:
+    """Whether two trees have the same counts everywhere."""
+    left: list[tuple[Node | None, Node | None]] = [(one, other)]
+    while left:
+        mine, its = left.pop()
+        if mine is None or its is None:
+            if mine is not its:
+                return False
+            continue
+        if mine.fields.keys() != its.fields.keys() or any(
+            getattr(mine, name) != getattr(its, name) for name in _COUNTED
+        ):
+            return False
+        left.append((mine.entries, its.entries))
+        left.append((mine.items, its.items))
+        left.extend((below, its.fields[name]) for name, below in mine.fields.items())
+    return True
+
+
+_COUNTED: Final = frozenset(Node.__slots__) - {"entries", "fields", "items"}
 
 
 # -- bounds -----------------------------------------------------------------------------------
