@@ -58,7 +58,7 @@ _LONGEST_ENUM: Final = 256  # characters of a string that may be one of few
 _LONGEST_FORMAT: Final = 2048
 
 Exported = tuple[Any, ...]
-"""A node as plain data, with the nodes below it. The fields, in this order:
+"""A node as plain data, not to be changed, with the nodes below it. The fields, in this order:
 
 ====  ============  ==================================================================
    0  counts        tuple of 7 ints, one a type: how many values

@@ -55,6 +55,10 @@ class Incident:
             f"since {iso(self.opened_at)}"
         )
 
+    def copy(self) -> Incident:
+        """The incident as it is now, whatever becomes of it."""
+        return dataclasses.replace(self, events=dict(self.events))
+
     def as_dict(self) -> dict[str, Any]:
         """The incident as JSON types."""
         plain = dataclasses.asdict(self)

@@ -155,11 +155,15 @@ def _learn_members(
 
 def _members(line: bytes) -> dict[str, bytes]:
     return {
-        json.loads(line[found.name_start : found.name_end]): line[
-            found.value_start : found.value_end
-        ]
+        _string(line[found.name_start : found.name_end]): line[found.value_start : found.value_end]
         for found in text_engine.members(line, DEFAULT_MAX_DEPTH)
     }
+
+
+def _string(text: bytes) -> str:
+    """The value of a string of JSON that was read without an error; most have no escapes."""
+    value: str = json.loads(text) if b"\\" in text else text[1:-1].decode()
+    return value
 
 
 def _part(parts: dict[str, bytes], name: str) -> bytes:
@@ -171,9 +175,9 @@ def _part(parts: dict[str, bytes], name: str) -> bytes:
 def _time_of(parts: dict[str, bytes], name: str | None, at: Time | None) -> Time | None:
     if name is None or name not in parts:
         return at
+    if parts[name].startswith(b'"'):
+        return _string(parts[name])
     value = json.loads(parts[name])
-    if isinstance(value, str):
-        return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value / 1000 if value >= _SECONDS else value
     raise _LineError(f"member {json.dumps(name)} is no time")
