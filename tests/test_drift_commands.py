@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -223,6 +225,61 @@ def test_declared_maps_formats_and_enums_are_learned(run: Run) -> None:
     assert "ann" not in Path("x.json").read_text()
     assert run("learn", "x.ndjson", "--extend", "--map", "v", "-o", "x.json").exit_code == 2
     assert run("learn", "x.ndjson", "--map", "..", "-o", "y.json").exit_code == 2
+
+
+def test_what_was_learned_with_a_key_is_checked_and_extended_with_it(run: Run) -> None:
+    for name, status in (("a", "on"), ("b", "paused")):
+        lines = [json.dumps({"status": status}) for _ in range(60)]
+        Path(f"{name}.ndjson").write_text("\n".join(lines))
+    Path("key").write_bytes(b"a key of 16 bytes or more")
+    Path("other").write_bytes(b"another of 16 bytes and more")
+    key = ("--enum-key", "key")
+    assert run("learn", "a.ndjson", *key, "-o", "x.json").exit_code == 0
+    found = run("check", "x.json", "b.ndjson", *key)
+    assert (found.exit_code, "status varies 1 string -> 2 strings" in found.output) == (2, True)
+    assert run("check", "x.json", "a.ndjson", *key).exit_code == 0
+    assert run("report", "x.json", "b.ndjson", *key, "-o", "x.html").exit_code == 0
+    for options, message in (
+        ((), "by a key, which is needed"),
+        (("--enum-key", "other"), "by another key"),
+        (("--enum-key", "b.ndjson"), "by another key"),
+    ):
+        refused = run("check", "x.json", "b.ndjson", *options)
+        assert (refused.exit_code, message in refused.output) == (4, True)
+        refused = run("learn", "b.ndjson", "--extend", *options, "-o", "x.json")
+        assert (refused.exit_code, message in refused.output) == (2, True)
+    assert run("learn", "b.ndjson", "--extend", *key, "-o", "x.json").exit_code == 0
+    assert "2 different strings" in run("show", "x.json").output
+    run("learn", "a.ndjson", "-o", "y.json")
+    refused = run("check", "y.json", "b.ndjson", *key)
+    assert (refused.exit_code, "there is no key" in refused.output) == (4, True)
+    refused = run("learn", "a.ndjson", "--extend", "--formats", "-o", "y.json")
+    assert (refused.exit_code, "cannot be changed by --extend" in refused.output) == (2, True)
+
+
+def test_several_may_extend_a_database_at_once(run: Run) -> None:
+    Path("x.ndjson").write_text('{"a": 1}\n' * 50)
+    arguments = ["drift", "learn", "x.ndjson", "--extend", "--tool", "t", "-o", "all.db"]
+    command = [sys.executable, "-m", "overturn_fast.cli", *arguments]
+    learning = [subprocess.Popen(command) for _ in range(4)]
+    assert [process.wait(120) for process in learning] == [0] * 4
+    assert "t: 200 responses" in run("show", "all.db").output
+
+
+@pytest.mark.parametrize("command", ["learn", "show", "check", "merge"])
+def test_a_file_that_is_no_database_is_reported(run: Run, command: str) -> None:
+    Path("x.ndjson").write_text("{}\n")
+    Path("x.db").write_text("no database " * 1000)
+    arguments = {
+        "learn": ["x.ndjson", "--extend", "--tool", "t", "-o", "x.db"],
+        "show": ["x.db"],
+        "check": ["x.db", "x.ndjson"],
+        "merge": ["x.db", "x.db", "-o", "y.json"],
+    }
+    result = run(command, *arguments[command])
+    assert result.exit_code == (4 if command == "check" else 2)
+    assert "not a database" in result.output
+    assert "Traceback" not in result.output
 
 
 def test_merging_what_does_not_belong_together_is_refused(run: Run) -> None:

@@ -504,6 +504,16 @@ def test_a_tree_of_the_greatest_depth_survives_pickling() -> None:
     assert repickled(stats) == stats
 
 
+@pytest.mark.parametrize("count", [0, -1, 1 << 32])
+def test_a_response_counts_once_or_a_few_billion_times(count: int) -> None:
+    stats = ShapeStats("t")
+    with pytest.raises(ValueError, match=r"count must be from 1 to 4,294,967,295, not -?\d+"):
+        stats.observe({}, count=count)
+    for _ in range(3):
+        stats.observe({"a": [1, 2]}, count=(1 << 32) - 1)
+    assert stats.observations == 3 * ((1 << 32) - 1)
+
+
 def test_only_statistics_that_are_alike_are_merged() -> None:
     with pytest.raises(ValueError, match="different tools"):
         ShapeStats("a").merge(ShapeStats("b"))

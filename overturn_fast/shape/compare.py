@@ -399,7 +399,7 @@ class _Run:
             values = len(before.enums)
             more = values + len(since.enums.keys() - before.enums.keys())
             self._new(
-                "variant_added", path, f"{values} strings", f"{more} strings", had, count,
+                "variant_added", path, _counted(values, "string"), f"{more} strings", had, count,
                 count / has, self._differs(0, had, count, has), None,
             )  # fmt: skip
 
@@ -487,8 +487,8 @@ class _Run:
             sets = len(before.variants)
             after = "{" + ", ".join([*sorted(names), *(["{*}"] if has_others else [])]) + "}"
             self._new(
-                "variant_added", path, f"{sets} sets of keys" if sets != 1 else "1 set of keys",
-                after, before.objects, count, share, differs, None,
+                "variant_added", path, _counted(sets, "set") + " of keys", after,
+                before.objects, count, share, differs, None,
             )  # fmt: skip
 
     # -- events -------------------------------------------------------------------------------
@@ -580,6 +580,15 @@ def percent(rate: float) -> str:
     if rate in (0.0, 1.0):
         return f"{rate:.0%}"
     return f"{min(max(round(rate * 100, 1), 0.1), 99.9):g}%"
+
+
+def _counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> _counted(1, "string"), _counted(2, "string")
+    ('1 string', '2 strings')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _types_text(node: Node) -> str:

@@ -230,6 +230,11 @@ class ShapeStats:
         return self._limits
 
     @property
+    def looks_at_formats(self) -> bool:
+        """Whether it is counted which strings look like a date-time, an address or a UUID."""
+        return self._formats
+
+    @property
     def observations(self) -> int:
         """How many responses were counted."""
         return self.root.total
