@@ -11,6 +11,7 @@ import enum
 import hashlib
 import itertools
 import json
+import random
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -714,6 +715,26 @@ def test_objects_of_many_keys_are_found_by_hash(native: ModuleType, pure: Module
     for value in (records, records[0], {"a": records[:3]}, [dict.fromkeys(keys)] * 3):
         for profile in ("seed", "v2"):
             assert native.shape(value, profile=profile) == pure.shape(value, profile=profile)
+
+
+def test_many_keys_that_begin_like_each_other_are_sorted_as_text(
+    native: ModuleType, pure: ModuleType
+) -> None:
+    chance = random.Random(17)
+    for count in (17, 40, 250, 2000):
+        keys = [
+            "".join(chance.choices("ab.[]-$Zé\u00ff\U0001f600", k=chance.randrange(12)))
+            for _ in range(count)
+        ]
+        member = {key: chance.choice([1, "x", {"a": 1}, [1], {".a": {"b": 1}}]) for key in keys}
+        for value in (member, [member], [[member], {"[]": member}]):
+            for profile in ("seed", "v2"):
+                rows = native.shape(value, profile=profile)
+                assert rows == pure.shape(value, profile=profile)
+                assert native.shape_fingerprint(value, profile=profile) == pure.shape_fingerprint(
+                    value, profile=profile
+                )
+            assert native.shape([value]) == sorted(set(native.shape([value])))
 
 
 def test_a_value_is_never_changed(engine: ModuleType) -> None:

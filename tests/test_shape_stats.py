@@ -185,7 +185,8 @@ def test_what_cannot_be_read_leaves_no_trace() -> None:
         "17", "-4", "2026", "2026-07-13", "2026-07-13T06:44:18Z", "13.07.2026", "06:44", "10.0.0.7",
         "+49 30 1234567", "(030) 1234-567", "2001:db8::ff00:42:8329", "ann@example.com",
         "f47ac10b-58cc-4372-a567-0e02b2c3d479", "urn:uuid:f47ac10b-58cc-4372-a567-0e02b2c3d479",
-        "d41d8cd98f00b204e9800998ecf8427e", "0x1f8a2b3c4d5e6f70", "https://example.com/a?b=c",
+        "d41d8cd98f00b204e9800998ecf8427e", "0x1f8a2b3c4d5e6f70",
+        "0xdeadbeefdeadbeef", "0X1F", "https://example.com/a?b=c",
         "sk_live_51H8xYzAbCdEfGh0JkLm", "AKIAIOSFODNN7EXAMPLE9", "x" * 129,
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ enum {
     INLINE_LEVELS = 16,
     INLINE_STEPS = 64,
     FEW_STEPS = 16, /* sorted by insertion */
+    GROUPS = 5,     /* of steps: up to '.', from it, up to '[', from it, past it */
     STORAGE = 4096,
 };
 
@@ -108,36 +109,54 @@ static void insertion_sort(step *steps, size_t count) {
     }
 }
 
-/* Bottom-up: sorted runs first, then merged pairwise. Stable. */
-static bool merge_sort(step *steps, size_t count) {
-    step *const scratch = malloc(count * sizeof *scratch);
-    if (scratch == NULL) {
+/* Where a step comes by its first byte, as far as that is known before its text is looked at. */
+static inline size_t group_of(const step *s) {
+    if (s->lead != 0) {
+        return s->lead == '.' ? 1 : 3;
+    }
+    const uint8_t first = (uint8_t)s->text[0];
+    return first < '.' ? 0 : first < '[' ? 2 : 4;
+}
+
+/* Sorts the steps of one group, which stand in order at `from`, to `to`. */
+static bool sort_group(const step *from, step *to, size_t count, ovt_member *members,
+                       uint32_t *order) {
+    for (size_t i = 0; i < count; i++) {
+        members[i] =
+            (ovt_member){.prefix = from[i].prefix, .text = from[i].text, .length = from[i].length};
+    }
+    if (ovt_order_members(members, order, count, false) != OVT_OK) {
         return false;
     }
-    for (size_t start = 0; start < count; start += FEW_STEPS) {
-        insertion_sort(steps + start, count - start < FEW_STEPS ? count - start : FEW_STEPS);
+    for (size_t i = 0; i < count; i++) {
+        to[i] = from[order[i]];
     }
-    step *from = steps, *to = scratch;
-    for (size_t width = FEW_STEPS; width < count; width *= 2) {
-        for (size_t start = 0; start < count; start += 2 * width) {
-            const size_t middle = count - start < width ? count : start + width;
-            const size_t end = count - middle < width ? count : middle + width;
-            size_t left = start, right = middle;
-            for (size_t i = start; i < end; i++) {
-                const bool takes_right =
-                    left == middle || (right < end && comes_after(&from[left], &from[right]));
-                to[i] = takes_right ? from[right++] : from[left++];
-            }
-        }
-        step *const swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != steps) {
-        memcpy(steps, from, count * sizeof *steps);
-    }
-    free(scratch);
     return true;
+}
+
+/* By groups, and in each by text as keys are. Stable. */
+static OVT_NEVER_INLINE bool sort_many(step *steps, size_t count) {
+    size_t sizes[GROUPS] = {0}, places[GROUPS] = {0};
+    step *const grouped = malloc(count * sizeof *grouped);
+    ovt_member *const members = malloc(count * sizeof *members);
+    uint32_t *const order = malloc(count * sizeof *order);
+    bool is_fine = grouped != NULL && members != NULL && order != NULL;
+    for (size_t i = 0; i < count; i++) {
+        sizes[group_of(&steps[i])]++;
+    }
+    for (size_t group = 1; group < GROUPS; group++) {
+        places[group] = places[group - 1] + sizes[group - 1];
+    }
+    for (size_t i = 0; is_fine && i < count; i++) {
+        grouped[places[group_of(&steps[i])]++] = steps[i];
+    }
+    for (size_t group = 0, start = 0; is_fine && group < GROUPS; start += sizes[group++]) {
+        is_fine = sort_group(grouped + start, steps + start, sizes[group], members, order);
+    }
+    free(grouped);
+    free(members);
+    free(order);
+    return is_fine;
 }
 
 static bool sort_steps(step *steps, size_t count) {
@@ -149,7 +168,7 @@ static bool sort_steps(step *steps, size_t count) {
     while (sorted < count && !comes_after(&steps[sorted - 1], &steps[sorted])) {
         sorted++;
     }
-    return sorted == count || merge_sort(steps, count);
+    return sorted == count || sort_many(steps, count);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -178,3 +178,8 @@ FORMATS: Final[dict[str, Callable[[Comparison, Iterable[Incident]], str]]] = {
 def printable(text: str) -> str:
     """``text`` with an escape for each character that steers terminals or that XML has not."""
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def printable_line(text: str) -> str:
+    """The same, and what would end the line too."""
+    return printable(text).replace("\n", "\\u000a")

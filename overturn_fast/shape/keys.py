@@ -26,8 +26,9 @@ _IDENTIFIER: Final = re.compile(
             r"[^\s@]+@[^\s@]+\.[^\s@]+",
             # URL
             r"[A-Za-z][A-Za-z0-9+.-]*://.*",
-            # Digest or other long hexadecimal number, in which there is a digit
-            rf"(?:0x)?(?=[A-Fa-f]*[0-9]){_HEX}{{16,}}",
+            # Digest or other hexadecimal number: marked as one, or long and with a digit in it
+            rf"0[xX]{_HEX}+",
+            rf"(?=[A-Fa-f]*[0-9]){_HEX}{{16,}}",
             # IPv6 address
             rf"(?=.*:.*:){_HEX}{{0,4}}(?::{_HEX}{{0,4}}){{2,7}}(?:%.*)?",
             # Token, perhaps with a prefix: 12 letters and digits in a row, two of each at least

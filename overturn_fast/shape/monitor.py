@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar, cast, overload
 
+from overturn_fast.shape.announce import printable_line
 from overturn_fast.shape.compare import Comparison, Policy, compare
 from overturn_fast.shape.incidents import Incident, Incidents
 from overturn_fast.shape.stats import ShapeStats
@@ -233,7 +234,7 @@ class DriftMonitor:
                 is_over = incident.state in ("recovering", "resolved")
                 level = logging.INFO if is_over else _LEVELS[incident.severity]
                 lines = [incident.text(), *(event.headline() for event in incident.events.values())]
-                self._logger.log(level, "%s", "\n  ".join(lines))
+                self._logger.log(level, "%s", "\n  ".join(map(printable_line, lines)))
             if self._on_change is not None:
                 self._on_change(incident)
         except Exception as error:
