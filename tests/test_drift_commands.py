@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
@@ -169,13 +170,17 @@ def test_members_that_are_missing_or_wrong_are_reported(run: Run) -> None:
     lines = [
         '{"r": {"a": 1}, "t": 1780272000}', '{"r": {"a": 1}, "t": 1780272000000}', '{"t": 1}',
         '{"r": 1, "t": {}}', '{"r": 1, "t": "soon"}', "[1]", '{"r": {"a": 1}}',
+        f'{{"r": 1, "t": 1{"0" * 400}}}', '{"r": 1, "t": 1e400}', '{"r": 1, "t": -1}',
+        f'{{"r": 1, "t": 1{"0" * 5000}}}', '{"r": 1, "t": 1e15}', '{"r": 1, "t": true}',
     ]  # fmt: skip
     result = run(
         "learn", "-", "--response", "r", "--time", "t", "-o", "x.json",
         input="\n".join(lines).encode(),
     )  # fmt: skip
     assert result.exit_code == 1
-    assert re.findall(r"^<stdin>:(\d+):", result.output, re.M) == ["3", "4", "5", "6"]
+    assert re.findall(r"^<stdin>:(\d+):", result.output, re.M) == [
+        str(line) for line in (3, 4, 5, 6, *range(8, 14))
+    ]
     stats = load("x.json")
     assert (stats.observations, stats.first_seen, stats.last_seen) == (3, START, START)
 
@@ -280,6 +285,26 @@ def test_a_file_that_is_no_database_is_reported(run: Run, command: str) -> None:
     assert result.exit_code == (4 if command == "check" else 2)
     assert "not a database" in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("command", ["learn", "check", "report"])
+def test_the_keyboard_ends_a_command_with_a_status_that_is_no_severity(
+    learned: Run, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    module = importlib.import_module(f"overturn_fast.cli.drift.{command}")
+    monkeypatch.setattr(module, "learn_files", interrupted)
+    before = Path("search.json").read_bytes()
+    arguments = {
+        "learn": ["weeks.ndjson", "-o", "search.json"],
+        "check": ["search.json", "weeks.ndjson"],
+        "report": ["search.json", "weeks.ndjson", "-o", "search.html"],
+    }
+    assert learned(command, *arguments[command]).exit_code == 130
+    assert Path("search.json").read_bytes() == before
+    assert not Path("search.html").exists()
 
 
 def test_merging_what_does_not_belong_together_is_refused(run: Run) -> None:

@@ -121,6 +121,22 @@ def test_a_resolved_incident_is_forgotten_in_time() -> None:
     assert incidents.all() == []
 
 
+def test_incidents_are_bounded_whatever_a_tool_returns() -> None:
+    incidents = Incidents()
+    for hour in range(0, 500, 2):  # something else is new each time, and never goes
+        fields = {
+            f"f{chr(97 + i % 26)}_{chr(97 + i // 26 % 26)}": 1 for i in range(hour, hour + 50)
+        }
+        incidents.update(outcome(BEFORE | fields), hour * HOUR)
+        incidents.update(outcome(BEFORE | {f"g{hour}": "x"}), (hour + 1) * HOUR)
+    assert len(incidents.open()) <= 100
+    assert len(incidents.all()) <= 200
+    assert all(len(incident.events) <= 1000 for incident in incidents.all())
+    again = Incidents()
+    again.loads(incidents.dumps())
+    assert again.dumps() == incidents.dumps()
+
+
 def test_incidents_survive_their_text() -> None:
     incidents = Incidents()
     incidents.update(outcome(MIGRATED), 10 * HOUR)
@@ -148,8 +164,26 @@ def test_the_same_comparisons_make_the_same_incidents() -> None:
         lambda d: d["incidents"][0].update(state="over"),
         lambda d: d["incidents"][0].update(opened_at="now"),
         lambda d: d["incidents"][0]["events"][0].update(severity="fatal"),
+        lambda d: d["incidents"][0].update(opened_at=10**30),
+        lambda d: d["incidents"][0].update(seen_at=True),
+        lambda d: d["incidents"][0].update(id=7),
+        lambda d: d["incidents"][0].update(tool="other"),
+        lambda d: d["incidents"][0].update(events=[]),
         lambda d: d["incidents"][0]["events"][0].pop("kind"),
+        lambda d: d["incidents"][0]["events"][0].update(kind="other"),
+        lambda d: d["incidents"][0]["events"][0].update(path="no path"),
+        lambda d: d["incidents"][0]["events"][0].update(path=["$"]),
+        lambda d: d["incidents"][0]["events"][0].update(before=None),
+        lambda d: d["incidents"][0]["events"][0].update(before_rate="1"),
+        lambda d: d["incidents"][0]["events"][0].update(after_rate=1.5),
+        lambda d: d["incidents"][0]["events"][0].update(first_seen=5),
+        lambda d: d["incidents"][0]["events"][0].update(first_seen="today"),
+        lambda d: d["incidents"][0]["events"][0].update(current_observations=None),
+        lambda d: d["incidents"][0]["events"][0].update(baseline_observations=-1),
+        lambda d: d["incidents"][0]["events"][0].update(hint=1),
+        lambda d: d["incidents"][0]["events"][0].update(tool=["t"]),
         lambda d: d.update(incidents=7),
+        lambda d: d.update(incidents=[7]),
     ],
 )
 def test_damaged_incidents_are_refused(damage: Any) -> None:

@@ -39,7 +39,7 @@ def milliseconds(time: Time | None) -> int | None:
     elif isinstance(time, bool) or not isinstance(time, (int, float)):
         raise TypeError(f"a time must be a datetime, seconds or text, not {type(time).__name__}")
     else:
-        value = math.floor(time * 1000) if math.isfinite(time) else -1
+        value = math.floor(time * 1000) if 0 <= time <= _LAST / 1000 else -1
     if not 0 <= value <= _LAST:
         raise ValueError("a time must be from 1970 to 9999")
     return value

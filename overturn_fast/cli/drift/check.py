@@ -10,7 +10,7 @@ import click
 
 from overturn_fast.cli.drift.responses import learn_files, reading_options
 from overturn_fast.cli.drift.saved import (
-    DriftCommand,
+    CheckCommand,
     empty_like,
     enum_key_option,
     read_baseline,
@@ -100,7 +100,7 @@ def policy_of(severities: tuple[str, ...], min_baseline: int, min_current: int) 
         raise click.UsageError(f"--severity: {error}") from error
 
 
-@click.command(cls=DriftCommand, epilog=_EPILOG)
+@click.command(cls=CheckCommand, epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
 @files_argument
 @tool_option

@@ -8,6 +8,7 @@ import click
 
 from overturn_fast.cli.drift.responses import learn_files, reading_options
 from overturn_fast.cli.drift.saved import (
+    DriftCommand,
     add_to_baseline,
     empty_like,
     enum_key_in,
@@ -40,7 +41,7 @@ Exit status:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=DriftCommand, epilog=_EPILOG)
 @files_argument
 @click.option(
     "-o",

@@ -9,6 +9,7 @@ import click
 from overturn_fast.cli.drift.check import policy_of, policy_options
 from overturn_fast.cli.drift.responses import learn_files, reading_options
 from overturn_fast.cli.drift.saved import (
+    DriftCommand,
     empty_like,
     enum_key_option,
     read_baseline,
@@ -28,7 +29,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=DriftCommand, epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
 @click.argument(
     "files",

@@ -22,6 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CHUNK: Final = 1 << 20  # bytes of whole lines that are learned in one step
 _SECONDS: Final = 100_000_000_000  # a number from here on is one of milliseconds
+_TOO_LATE: Final = 1_000_000_000_000_000  # and from here on no time
 
 
 def _time(_: click.Context, parameter: click.Parameter, value: str | None) -> Time | None:
@@ -177,8 +178,11 @@ def _time_of(parts: dict[str, bytes], name: str | None, at: Time | None) -> Time
         return at
     if parts[name].startswith(b'"'):
         return _string(parts[name])
-    value = json.loads(parts[name])
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    try:
+        value = json.loads(parts[name])
+    except ValueError:  # an integer of more digits than Python reads
+        value = None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value < _TOO_LATE:
         return value / 1000 if value >= _SECONDS else value
     raise _LineError(f"member {json.dumps(name)} is no time")
 

@@ -10,10 +10,12 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
+from overturn_fast.cli.output import INTERRUPTED, FileFailure, ending_cleanly, opened
+from overturn_fast.cli.terminal import printable
 from overturn_fast.shape import BaselineError, BaselineStore, ShapeStats, dumps, load
 
 __all__ = [
+    "CheckCommand",
     "DriftCommand",
     "add_to_baseline",
     "empty_like",
@@ -44,6 +46,17 @@ enum_key_option = click.option(
 
 
 class DriftCommand(click.Command):
+    """A command that the keyboard ends with the exit status that shells have for that."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As for any command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+class CheckCommand(DriftCommand):
     """A command whose errors all have the exit status 4: lower ones say how grave a drift is."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
@@ -81,7 +94,8 @@ def read_baseline(path: str, tool: str | None = None) -> ShapeStats:
         if not is_database(path):
             stats = load(path)
             if tool is not None and stats.tool != tool:
-                raise FileFailure(f"'{path}' is of the tool '{stats.tool}', not '{tool}'")
+                known = printable(stats.tool)
+                raise FileFailure(f"'{path}' is of the tool '{known}', not '{tool}'")
             return stats
         tools = tools_in(path)
         if tool is None and len(tools) != 1:
