@@ -9,6 +9,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overturn_fast.shape import (
     Comparison,
@@ -465,6 +467,46 @@ def test_the_schema_is_one_and_accepts_what_it_was_learned_from(tool: str) -> No
         validator.validate(response)
     _, drifted = next(traffic(tool, 1, 1, seed=5, drifts=("string",)))
     assert not validator.is_valid(drifted)
+
+
+ANY = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(),
+        st.sampled_from(["2026-07-13T06:44:18Z", "2026-13-45T99:44:18Z", "ann@example.com"]),
+    ),
+    lambda values: st.one_of(
+        st.lists(values, max_size=4),
+        st.dictionaries(st.sampled_from(["a", "b", "c d", "17", ""]), values, max_size=4),
+    ),
+    max_leaves=20,
+)
+TIGHT = st.builds(
+    Limits,
+    max_depth=st.integers(1, 5),
+    max_paths=st.integers(1, 30),
+    map_keys=st.integers(1, 4),
+    map_containers=st.integers(1, 4),
+    maps=st.sets(st.sampled_from(["a", "$", "a[].b"]), max_size=2).map(frozenset),
+)
+
+
+@given(st.lists(ANY, min_size=1, max_size=8), TIGHT)
+def test_a_schema_accepts_whatever_it_was_learned_from(
+    responses: list[Any], limits: Limits
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    stats = ShapeStats("t", limits=limits, formats=True)
+    for response in responses:
+        stats.observe_text(json.dumps(response))
+    schema = json_schema(stats)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for response in responses:
+        validator.validate(response)
 
 
 def test_a_schema_of_anything_learned_accepts_it() -> None:
