@@ -239,7 +239,18 @@ def test_every_drift_can_be_planted_in_every_tool() -> None:
             [("breaking", "field_removed", "$.a")],
             id="only-the-top",
         ),
-        pytest.param([([], 100)], [([{"a": 1}], 100)], [], id="items-at-last"),
+        pytest.param(
+            [([], 100)],
+            [([{"a": 1}], 100)],
+            [("warning", "variant_added", "$[]")],
+            id="items-at-last",
+        ),
+        pytest.param(
+            [({"m": {"name": 1}}, 500)],
+            [({"m": {"17": 1}}, 100)],
+            [("breaking", "field_removed", "$.m.name"), ("warning", "field_added", "$.m.{*}")],
+            id="a-name-and-then-identifiers",
+        ),
         pytest.param([(1, 100)], [("1", 100)], [("breaking", "type_changed", "$")], id="root"),
     ],
 )
@@ -247,6 +258,37 @@ def test_a_change_has_its_kind_and_severity(
     before: list[tuple[Any, int]], since: list[tuple[Any, int]], events: list[tuple[str, str, str]]
 ) -> None:
     assert found(of(*before), of(*since)) == events
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "kind", "headline"),
+    [
+        ({"a": None}, {"a": "x"}, "variant_added", "a varies null -> null | string"),
+        ({"a": None}, {"a": {"b": 1}}, "variant_added", "a varies null -> null | object"),
+        (None, [1], "variant_added", "$ varies null -> null | array"),
+        ({"a": []}, {"a": [{"b": 1}]}, "variant_added", "a[] varies absent -> object"),
+        ([], [1], "variant_added", "[] varies absent -> number"),
+        ({"m": {}}, {"m": {"2026-07-13": 1}}, "field_added", "m.{*} added: present in 0% -> "),
+        (
+            {"m": {"k": 1}},
+            {"m": {"k": 1, "17": "x"}},
+            "field_added",
+            "m.{*} added: present in 0% ->",
+        ),
+    ],
+)
+def test_what_was_always_empty_and_is_not_any_more_is_a_change(
+    before: Any, since: Any, kind: str, headline: str
+) -> None:
+    (event,) = compare(of((before, 500)), of((since, 100), at=1.0))
+    assert (event.severity, event.kind) == ("warning", kind)
+    assert event.headline().startswith(headline)
+    assert (event.baseline_observations, event.current_observations) == (500, 100)
+    assert event.first_seen == "1970-01-01T00:00:01Z"
+    (event,) = compare(of((before, 500)), of((since, 2), (before, 98)))
+    assert (event.severity, event.current_observations, event.after_rate) == ("info", 2, 0.02)
+    assert compare(of((before, 49)), of((since, 100))).has_too_few
+    assert list(compare(of((since, 500)), of((since, 100)))) == []
 
 
 def test_every_kind_has_a_severity() -> None:
