@@ -264,9 +264,11 @@ static PyObject *counter_observe_lines(PyObject *object, PyObject *const *args, 
 /* What is made of each node of the tree, on the way to the whole. */
 typedef struct {
     const ovt_shape_counter *counter;
-    PyObject **keys;  /* of members */
-    PyObject **nodes; /* exported; NULL once the one above has taken it over */
-    PyObject *empty;  /* the dict of all nodes that have none: most are leaves */
+    PyObject **keys;     /* of members */
+    PyObject **nodes;    /* exported; NULL once the one above has taken it over */
+    PyObject *empty;     /* the dict of all nodes that have none: most are leaves */
+    PyObject *leaf;      /* the last of these that was exported, or NULL, ... */
+    uint32_t leaf_index; /* ... and which it is: keys of one response often have the same counts */
 } exporting;
 
 static PyObject *tuple_of_counts(const uint64_t counts[OVT_COUNTED_TYPES]) {
@@ -345,8 +347,7 @@ static PyObject *items_or_none(const ovt_node_counts *counts, uint32_t items) {
                                                 : PyLong_FromUnsignedLong(items);
 }
 
-/* A node as _pure.shape_counter.Exported; those below it have been exported before. */
-static PyObject *export_node(exporting *e, uint32_t index) {
+static PyObject *export_whole_node(exporting *e, uint32_t index) {
     const ovt_shape_node *const node = &e->counter->tree.nodes[index];
     const ovt_node_counts *const counts = &e->counter->counts[index];
     PyObject *items = Py_NewRef(Py_None);
@@ -363,6 +364,21 @@ static PyObject *export_node(exporting *e, uint32_t index) {
                          items_or_none(counts, counts->fewest), items_or_none(counts, counts->most),
                          PyBool_FromLong(counts->is_cut), dict_of_fields(e, node), items,
                          dict_of_variants(e, counts->variants), Py_None, Py_None);
+}
+
+/* A node as _pure.shape_counter.Exported; those below it have been exported before. */
+static PyObject *export_node(exporting *e, uint32_t index) {
+    const ovt_shape_node *const node = &e->counter->tree.nodes[index];
+    const ovt_node_counts *const counts = &e->counter->counts[index];
+    if (node->first != 0 || node->items != 0 || counts->variants != 0) {
+        return export_whole_node(e, index);
+    }
+    if (e->leaf == NULL ||
+        memcmp(counts, &e->counter->counts[e->leaf_index], sizeof *counts) != 0) {
+        Py_XSETREF(e->leaf, export_whole_node(e, index));
+        e->leaf_index = index;
+    }
+    return Py_XNewRef(e->leaf);
 }
 
 /* The whole tree. Members and items come after what they belong to, so from the last node to the
@@ -408,6 +424,7 @@ static PyObject *export_counter(const ovt_shape_counter *counter) {
         Py_XDECREF(e.nodes[i]);
     }
     Py_XDECREF(e.empty);
+    Py_XDECREF(e.leaf);
     PyMem_RawFree(e.keys);
     PyMem_RawFree(e.nodes);
     return whole;

@@ -188,7 +188,7 @@ class Node:
         made = 0
         leaves = []  # of identifiers; there may be very many, each with values of its own
         for key, below in fields.items():
-            if not (self.is_map or is_identifier(key)):
+            if key in self.fields or not (self.is_map or is_identifier(key)):
                 made += self._field(key).absorb(below, period) + 1
             elif _is_leaf(below):
                 leaves.append(below)
