@@ -311,15 +311,28 @@ def test_windows_can_be_compared_elsewhere() -> None:
             "t", of((BEFORE, 500)), window=20, logger=None, executor=pool, clock=Clock(),
             on_change=lambda _: threads.append(threading.get_ident()),
         )  # fmt: skip
-        for _ in range(60):
+        for _ in range(20):
             monitor.observe(MIGRATED)
     assert len(threads) == 1
     assert threads[0] != threading.get_ident()
-    assert monitor.state.compared == 3
+    assert monitor.state.compared == 1
     for _ in range(20):  # the pool is closed by now
         monitor.observe(BEFORE)
-    assert monitor.state.compared == 4
+    assert monitor.state.compared == 2
     assert threads[1] == threading.get_ident()
+
+
+def test_windows_do_not_queue_up() -> None:
+    is_free = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(is_free.wait, 60)
+        monitor = DriftMonitor("t", of((BEFORE, 500)), window=20, logger=None, executor=pool)
+        for _ in range(1000):
+            monitor.observe(MIGRATED)
+        assert (monitor.state.compared, monitor.state.waiting) == (0, 980)
+        is_free.set()
+    monitor.observe(MIGRATED)
+    assert (monitor.state.compared, monitor.state.waiting) == (2, 0)
 
 
 def test_a_failure_elsewhere_is_counted() -> None:

@@ -71,7 +71,8 @@ class DriftMonitor:
         clock: What tells the time, in seconds since 1970.
         executor: What compares windows and tells of incidents, such as a ``ThreadPoolExecutor`` of
             one thread. By default it is the thread of the response that completed a window, which
-            it takes some milliseconds; an event loop may not want to wait for that.
+            it takes some milliseconds; an event loop may not want to wait for that. While a window
+            is with the executor, the next one grows.
 
     ``observe`` never raises an Exception, whatever it is given, and may be called from any thread.
     It keeps no response: only counts of shapes.
@@ -120,6 +121,7 @@ class DriftMonitor:
         self._enum_key = enum_key
         self._clock = clock
         self._executor = executor
+        self._is_handed_over = False  # a window waits for the executor: the next one grows
         # Reentrant: the code of a response, or what collects garbage, may call a watched tool.
         self._lock = threading.RLock()  # held while a response is counted
         self._comparing = threading.RLock()  # held while windows are compared, one after the other
@@ -170,7 +172,7 @@ class DriftMonitor:
                     if self._count == 1 and self._baseline is not None:
                         self._old = now + self._max_age
                     return
-                if self._count < min(self._full, self._policy.min_current):
+                if self._is_handed_over or self._count < min(self._full, self._policy.min_current):
                     return
                 window = self._take()
             self._hand_over(window, now)
@@ -202,6 +204,7 @@ class DriftMonitor:
     def _hand_over(self, window: ShapeStats, now: float) -> None:
         """Have a window compared."""
         if self._executor is not None:
+            self._is_handed_over = True
             try:
                 self._executor.submit(self._compare_quietly, window, now)
             except RuntimeError:  # it was shut down, as it is at the end of a process
@@ -214,6 +217,8 @@ class DriftMonitor:
             self._compare(window, now)
         except Exception as error:
             self._fail(error)
+        finally:
+            self._is_handed_over = False
 
     def _compare(self, window: ShapeStats, now: float) -> Comparison | None:
         """Compare a window with the baseline, and tell what has changed."""
