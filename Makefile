@@ -30,11 +30,12 @@ IS_BUILT = $(BIN)/python -c 'import importlib.machinery as m, os, sys; \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-native test-pure lint format sanitize wheel bench bench-numbers \
-	bench-text bench-shape verify-numbers clean
+.PHONY: help run test test-native test-pure lint format sanitize wheel bench bench-plot \
+	bench-docs bench-growth bench-instructions bench-instructions-update bench-numbers bench-text bench-shape \
+	verify-numbers clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-25s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/.installed-cli ## Print the fingerprints of examples/calls.ndjson
 	@$(BIN)/overturn-fast fingerprint examples/calls.ndjson
@@ -99,6 +100,21 @@ wheel: $(VENV)/.installed-dev ## Build sdist and wheel, and run the suite on the
 
 bench: $(VENV)/.installed-bench ## Measure against the other implementations; print one table
 	$(BIN)/python -m benchmarks
+
+bench-plot: $(VENV)/.installed-bench ## Draw the newest results of make bench for the README
+	$(BIN)/python -m benchmarks.plot
+
+bench-docs: bench-plot ## Draw the chart, and put the newest results into README and docs
+	$(BIN)/python -m benchmarks.markdown
+
+bench-growth: $(VENV)/.installed-bench ## Measure the time per byte from 1 KB to 64 MB
+	$(BIN)/python -m benchmarks.growth
+
+bench-instructions: $(VENV)/.installed-cli ## Count instructions of calls; fail if a count grew
+	$(BIN)/python -m benchmarks.instructions
+
+bench-instructions-update: $(VENV)/.installed-cli ## Store the counts, on purpose
+	$(BIN)/python -m benchmarks.instructions --update
 
 bench-numbers: $(VENV)/.installed-bench ## Measure numbers alone: written, read, and in lists
 	$(BIN)/python -m benchmarks.numbers

@@ -10,8 +10,16 @@
     Interleaved rounds, and what is computed from them.
 ``environment``
     The machine, the compiler and the versions that a result belongs to.
+``calls``
+    Calls of a tool, one at a time and many at once.
+``growth``
+    The time of a byte from 1 KB to 64 MB.
 ``report``
-    The table and the JSON file.
+    The tables and the JSON file.
+``plot``, ``markdown``
+    The chart, and the tables of README and docs, from that file.
+``instructions``
+    The instructions of a call, and the guard that holds them.
 ``test_benchmarks``
     The same measurements for pytest-benchmark: ``pytest benchmarks --benchmark-only``.
 """

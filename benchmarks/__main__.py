@@ -9,10 +9,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.environment import environment
-from benchmarks.measure import CLOCKS, FULL, MODES, QUICK, Samples, sample
+from benchmarks.calls import MANY, ONE_CALL, many_peers, one_peers
+from benchmarks.environment import environment, file_name
+from benchmarks.growth import as_json as growth_json
+from benchmarks.growth import measure as measure_growth
+from benchmarks.growth import table as growth_table
+from benchmarks.measure import CLOCKS, FULL, MODES, QUICK, Effort, Samples, sample
 from benchmarks.peers import available
-from benchmarks.report import as_json, footer, same_bytes, show, tables
+from benchmarks.report import as_json, footer, goal_tables, same_bytes, show, tables
 from benchmarks.workloads import WORKLOADS, select
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -44,9 +48,11 @@ def parser() -> argparse.ArgumentParser:
         "--workloads", metavar="NAME,...", help=f"only these of: {', '.join(WORKLOADS)}"
     )
     described.add_argument(
-        "--cold",
-        action="store_true",
-        help="measure a second time, with a fresh value from json.loads for every call",
+        "--modes",
+        metavar="MODE,...",
+        default=",".join(MODES),
+        help="warm: one value again and again; cold: a fresh value from json.loads for every call "
+        "(default %(default)s)",
     )
     described.add_argument(
         "--quick",
@@ -57,8 +63,8 @@ def parser() -> argparse.ArgumentParser:
         "--output",
         type=Path,
         metavar="FILE",
-        help="where to write the result (default benchmarks/results/latest.json, or partial.json "
-        "with --quick or --workloads)",
+        help="where to write the result (default benchmarks/results/ and a file for this machine "
+        "and Python, or partial.json with --quick, --workloads or --modes)",
     )
     return described
 
@@ -67,11 +73,34 @@ def progress_of(mode: str, rounds: int) -> Callable[[int], None]:
     """Return a function that shows the rounds done, on a terminal only."""
 
     def show_round(done: int) -> None:
-        if sys.stderr.isatty():
-            end = "\r\033[K" if done == rounds else ""
-            print(f"\r{mode}: round {done} of {rounds}{end}", end="", file=sys.stderr, flush=True)
+        tell("" if done == rounds else f"{mode}: round {done} of {rounds}")
 
     return show_round
+
+
+def tell(text: str) -> None:
+    """Show what is being done in the place of what was shown before, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def chosen_modes(names: str) -> list[str]:
+    """Return the modes in a comma-separated list.
+
+    Raises:
+        ValueError: There is no mode of that name.
+    """
+    chosen = [name.strip() for name in names.split(",")]
+    unknown = [name for name in chosen if name not in MODES]
+    if unknown:
+        raise ValueError(f"no mode {', '.join(unknown)!r}; there are: {', '.join(MODES)}")
+    return [mode for mode in MODES if mode in chosen]
+
+
+def add_calls(samples: Samples, effort: Effort) -> None:
+    """Time calls of a tool, and put that beside what was timed on the workloads."""
+    samples[ONE_CALL.name] |= sample("warm", [ONE_CALL], one_peers(), effort)[ONE_CALL.name]
+    samples |= sample("warm", [MANY], many_peers(), effort)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,6 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = described.parse_args(arguments)
     try:
         workloads = select(options.workloads)
+        modes = chosen_modes(options.modes)
     except ValueError as error:
         described.error(str(error))
     effort = dataclasses.replace(QUICK if options.quick else FULL, clock=options.clock)
@@ -91,22 +121,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not 0 < options.sample_ms < 10_000:
             described.error("--sample-ms must be above 0 and below 10000")
         effort = dataclasses.replace(effort, sample_ns=round(options.sample_ms * 1e6))
-    partial = options.quick or options.workloads is not None
-    output = options.output or RESULTS / ("partial.json" if partial else "latest.json")
+    partial = options.quick or options.workloads is not None or tuple(modes) != MODES
 
     peers, missing = available()
     machine = environment(peers)
+    output = options.output or RESULTS / ("partial.json" if partial else file_name(machine))
     agreeing = same_bytes(workloads, peers)
     measured: dict[str, Samples] = {}
-    for mode in MODES if options.cold else MODES[:1]:
+    for mode in modes:
         progress = progress_of(mode, effort.rounds)
         measured[mode] = sample(mode, workloads, peers, effort, progress)
+    if "warm" in measured and ONE_CALL in workloads:
+        add_calls(measured["warm"], effort)
+        workloads = [*workloads, MANY]
+        peers = [*peers, *one_peers(), *many_peers()]
+
+    growth = None
+    if not partial:
+        growth = measure_growth(progress=lambda kind: tell(f"growth: {kind}"))
+        tell("")
 
     made = [
         table for mode, samples in measured.items() for table in tables(mode, samples, agreeing)
     ]
-    show(made, footer(machine, peers, missing, effort, made))
+    if growth is not None:
+        made.append(growth_table(growth))
+    last = footer(machine, peers, missing, effort, made)
+    show([*made, *goal_tables(measured)], last)
     result = as_json(machine, workloads, peers, missing, effort, measured, agreeing)
+    if growth is not None:
+        result["growth"] = growth_json(growth)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written to {output}")

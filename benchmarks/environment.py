@@ -7,13 +7,13 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import overturn_fast
 from benchmarks.peers import Peer
 
-__all__ = ["environment"]
+__all__ = ["environment", "file_name", "library_compiler"]
 
 COMPILER = re.compile(rb"(?:GCC: \([^)\0]*\) |(?:[A-Z][A-Za-z]+ )?clang version )[0-9][0-9.]*")
 """What gcc and clang leave in a library's comment section."""
@@ -61,6 +61,21 @@ def load_average() -> float | None:
         return None
 
 
+def file_name(environment: Mapping[str, object]) -> str:
+    """Return the name of the file that holds the results of this machine and Python.
+
+    >>> file_name({"cpu": "AMD EPYC (Genoa)", "system": "Linux", "machine": "x86_64",
+    ...     "python": "CPython 3.12.1", "backend": "native"})
+    'amd-epyc-genoa-linux-x86-64-cpython-3-12.json'
+    """
+    python = str(environment["python"]).rpartition(".")[0]
+    parts = [environment["cpu"], environment["system"], environment["machine"], python]
+    if environment["backend"] != "native":
+        parts.append(environment["backend"])
+    words = re.findall(r"[a-z0-9]+", " ".join(map(str, parts)).lower())
+    return f"{'-'.join(words)}.json"
+
+
 def environment(peers: Sequence[Peer]) -> dict[str, object]:
     """Return everything about this run that is not a time."""
     return {
@@ -68,6 +83,7 @@ def environment(peers: Sequence[Peer]) -> dict[str, object]:
         "cpus": os.cpu_count(),
         "load_average": load_average(),
         "machine": platform.machine(),
+        "system": platform.system(),
         "os": platform.platform(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "python_compiler": platform.python_compiler(),

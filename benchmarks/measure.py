@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
 
-from benchmarks.peers import Loop, Peer
+from benchmarks.peers import Loop, Peer, Prepare
 from benchmarks.workloads import Workload
 
 __all__ = [
@@ -90,9 +90,22 @@ def no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def calibrated(loop: Loop, text: str, sample_ns: int) -> int:
+@dataclass(frozen=True)
+class Timed:
+    """A peer's loop, and the text from which the values for it are made."""
+
+    loop: Loop
+    text: str
+    prepare: Prepare
+
+    def fresh(self) -> object:
+        """Return a value that nobody has seen before."""
+        return self.prepare(json.loads(self.text))
+
+
+def calibrated(timed: Timed, sample_ns: int) -> int:
     """Return how many calls take about as long as a sample should."""
-    value = json.loads(text)
+    loop, value = timed.loop, timed.fresh()
     loop([value])
     calls = 1
     while (spent := loop(repeat(value, calls))) < sample_ns // 8:
@@ -106,22 +119,22 @@ def parts(calls: int) -> list[int]:
     return [(calls + part) // count for part in range(count)]
 
 
-def warm(loop: Loop, text: str, calls: int) -> float:
+def warm(timed: Timed, calls: int) -> float:
     """Return the nanoseconds of a call on a value that the peer has seen before."""
-    value = json.loads(text)
+    loop, value = timed.loop, timed.fresh()
     loop([value])
     return statistics.median(loop(repeat(value, part)) / part for part in parts(calls))
 
 
-def cold(loop: Loop, text: str, calls: int) -> float:
+def cold(timed: Timed, calls: int) -> float:
     """Return the nanoseconds of a call on a value that nobody has seen before."""
-    batch = max(1, min(COLD_BATCH_VALUES, COLD_BATCH_BYTES // len(text)))
+    batch = max(1, min(COLD_BATCH_VALUES, COLD_BATCH_BYTES // len(timed.text)))
     times = []
     for part in parts(calls):
         spent = 0
         for done in range(0, part, batch):
-            values = [json.loads(text) for _ in range(min(batch, part - done))]
-            spent += loop(values)
+            values = [timed.fresh() for _ in range(min(batch, part - done))]
+            spent += timed.loop(values)
             del values
         times.append(spent / part)
     return statistics.median(times)
@@ -143,23 +156,23 @@ def sample(
         effort: How many rounds, and how long a sample.
         progress: Told the number of rounds done, after each.
     """
-    timed = {"warm": warm, "cold": cold}[mode]
+    measure = {"warm": warm, "cold": cold}[mode]
     texts = {workload.name: workload.text() for workload in workloads}
     loops = {peer.name: peer.compiled(CLOCKS[effort.clock])[1] for peer in peers}
     samples: Samples = {name: {peer: [] for peer in loops} for name in texts}
+    timed = {
+        (name, peer.name): Timed(loops[peer.name], text, peer.prepare)
+        for name, text in texts.items()
+        for peer in peers
+    }
     with no_garbage_collection():
-        calls = {
-            (name, peer): calibrated(loop, text, effort.sample_ns)
-            for name, text in texts.items()
-            for peer, loop in loops.items()
-        }
+        calls = {pair: calibrated(each, effort.sample_ns) for pair, each in timed.items()}
         for done in range(effort.rounds):
-            for name, text in texts.items():
+            for name in texts:
                 shift = done % len(peers)
                 for peer in [*peers[shift:], *peers[:shift]]:
-                    loop = loops[peer.name]
-                    spent = timed(loop, text, calls[name, peer.name])
-                    samples[name][peer.name].append(spent)
+                    pair = name, peer.name
+                    samples[name][peer.name].append(measure(timed[pair], calls[pair]))
             progress(done + 1)
     return samples
 

@@ -29,7 +29,7 @@ import overturn_fast
 from benchmarks.environment import environment
 from benchmarks.measure import FULL, QUICK, Samples, no_garbage_collection, ratios, sample, summary
 from benchmarks.peers import Peer
-from benchmarks.report import Table, show, three_digits
+from benchmarks.report import Table, show, three_digits, verdict
 from benchmarks.workloads import Workload
 from overturn_fast._backend import engine
 
@@ -56,7 +56,7 @@ LIST_GOALS = {"random bits": 1.5, "prices": 1.5, "coordinates": 1.5, "prices, co
 
 LEGEND = """\
 ns: the time for one number, in the best pass of all; us: the median for a list of 10,000. 2.0x: the
-other takes twice our time. goal: the least ratio wanted, and whether it was reached."""
+other takes twice our time. goal: the least ratio wanted, and whether it was met."""
 
 
 # -- the values ------------------------------------------------------------------------------------
@@ -214,13 +214,6 @@ def dumping_peers() -> tuple[list[Peer], dict[str, str]]:
 # -- the tables ------------------------------------------------------------------------------------
 
 
-def verdict(reached: float, wanted: float | None) -> str:
-    """Say whether a goal was reached."""
-    if wanted is None:
-        return ""
-    return f"{wanted:g} ok" if reached >= wanted else f"{wanted:g} short"
-
-
 def best_of(samples: Samples) -> Samples:
     """Keep the best round of each, as the best pass of each round is all that was kept before."""
     return {
@@ -245,8 +238,8 @@ def compared(
         for other, ratio in reached.items():
             row += [three_digits(summary(times[other]).median / scale), f"{three_digits(ratio)}x"]
         rows.append([*row, verdict(reached[rival], goals.get(kind)) if rival in reached else ""])
-    met = sum(row[-1].endswith("ok") for row in rows)
-    missed = sum(row[-1].endswith("short") for row in rows)
+    met = sum(row[-1].endswith("met") for row in rows)
+    missed = sum(row[-1].endswith("missed") for row in rows)
     return Table(title, [*header, "goal"], rows, met, missed)
 
 
@@ -267,7 +260,7 @@ def footer(peers: Sequence[Peer], missing: dict[str, str], rounds: int, tables: 
         lines.append("The machine is busy: run this again on a quiet one before quoting it.")
     met = sum(table.goals_met for table in tables)
     missed = sum(table.goals_missed for table in tables)
-    lines.append(f"goals: {met} reached, {missed} missed")
+    lines.append(f"goals: {met} met, {missed} missed")
     return "\n".join(lines)
 
 

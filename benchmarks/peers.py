@@ -18,9 +18,9 @@ from time import perf_counter_ns
 from typing import Any
 
 import overturn_fast
-from overturn_fast import mcpulse
+from overturn_fast import jcs, mcpulse
 
-__all__ = ["COMPARISONS", "Peer", "available"]
+__all__ = ["COMPARISONS", "Peer", "available", "our_version", "with_orjson"]
 
 COMPARISONS: dict[str, tuple[str, ...]] = {
     "hash_json": (
@@ -32,13 +32,18 @@ COMPARISONS: dict[str, tuple[str, ...]] = {
         "orjson alone",
         "canonical_json",
     ),
+    "jcs.dumps": ("orjson alone",),
     "args_hash": ("MCPulse SDK",),
+    "tool_fingerprint": ("orjson+hashlib, selected",),
+    "ToolFingerprinter": ("tool_fingerprint", "orjson+hashlib, selected"),
+    "fingerprint_many": ("loop",),
 }
 """Each of our functions that gets a table, and the peers that it is compared with there."""
 
 RFC8785_HASH = "RFC 8785, of which the digest is cut to 12 digits"
 
 Loop = Callable[[Iterable[object]], int]
+Prepare = Callable[[Any], object]
 
 LOOP = """
 def bind({names}):
@@ -53,6 +58,11 @@ def bind({names}):
 """
 
 
+def as_it_is(value: object) -> object:
+    """Give the value of a workload to a peer unchanged."""
+    return value
+
+
 @dataclass(frozen=True)
 class Peer:
     """One way to compute a digest or a text."""
@@ -64,6 +74,9 @@ class Peer:
     names: Mapping[str, object]
     writes: str
     """Which bytes the digest is over."""
+
+    prepare: Prepare = as_it_is
+    """Makes of a workload's value what the expression takes; this is not timed."""
 
     def compiled(
         self, clock: Callable[[], int] = perf_counter_ns
@@ -80,11 +93,16 @@ class Peer:
 
     def __call__(self, value: object) -> Any:
         """Compute the peer's result: a hexadecimal digest, or a text as str or bytes."""
-        return self.compiled()[0](value)
+        return self.compiled()[0](self.prepare(value))
+
+
+def our_version() -> str:
+    """Return this package's version and the backend that runs."""
+    return f"{overturn_fast.__version__}, {overturn_fast.backend} backend"
 
 
 def ours() -> list[Peer]:
-    version = f"{overturn_fast.__version__}, {overturn_fast.backend} backend"
+    version = our_version()
     return [
         Peer(
             "hash_json",
@@ -101,6 +119,14 @@ def ours() -> list[Peer]:
             "canonical_json(value)",
             {"canonical_json": overturn_fast.canonical_json},
             "the canonical form, as a str and without a digest",
+        ),
+        Peer(
+            "jcs.dumps",
+            "overturn_fast",
+            version,
+            "dumps(value)",
+            {"dumps": jcs.dumps},
+            "RFC 8785",
         ),
         Peer(
             "args_hash",

@@ -115,12 +115,12 @@ def observing(effort: Effort) -> Table:
             monitor = shape.DriftMonitor("bench", learn=1000, window=200, logger=None)
             costs.append(microseconds_each(monitor.observe, values))
         fingerprint, cost = min(fingerprints), min(costs)
-        reached = "ok" if cost / fingerprint <= OBSERVE_GOAL else "short"
+        reached = "met" if cost / fingerprint <= OBSERVE_GOAL else "missed"
         ratio = f"{three_digits(cost / fingerprint)}x"
         goal = f"<{three_digits(OBSERVE_GOAL)}x {reached}"
         rows.append([name, three_digits(fingerprint), three_digits(cost), ratio, goal])
     header = ["values", "fingerprint us", "observe us", "ratio", "goal"]
-    met = sum(row[-1].endswith("ok") for row in rows)
+    met = sum(row[-1].endswith("met") for row in rows)
     return Table("observing, windows compared", header, rows, met, len(rows) - met)
 
 
@@ -174,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = b"\n".join(json.dumps(search(number)).encode() for number in range(count))
     for threads in (1, 2):
         speed = max(megabytes_a_second(lines, threads) for _ in range(1 if options.quick else 7))
-        reached = "ok" if speed >= LINES_GOAL else "short"
+        reached = "met" if speed >= LINES_GOAL else "missed"
         print(
             f"counting lines, {threads} threads: {speed:,.0f} MB/s; goal {LINES_GOAL:.0f} {reached}"
         )

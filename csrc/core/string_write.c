@@ -2,12 +2,32 @@
 
 #include "string_put.h"
 
-enum { PIECE = 512 }; /* code points written between two checks for room */
+/* Code points written between two looks at the buffer: few enough that hashing them runs beside the
+ * writing of the next ones. */
+enum { PIECE = 64 };
 
-/* The letter after the backslash, for the bytes that have a short escape. */
-static const char short_escapes[0x60] = {
-    ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n',  ['\f'] = 'f',
-    ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\',
+/* How each ASCII character is written: the bytes from the lowest up, and in the highest how many
+ * they are. */
+#define BYTES(count, bytes) ((uint64_t)(count) << 56 | (bytes))
+#define LETTER(letter) BYTES(2, '\\' | (uint64_t)(letter) << 8)
+#define HEX_DIGIT(n) ((n) < 10 ? '0' + (n) : 'a' + (n)-10)
+#define HEX(c)                                                                                     \
+    BYTES(6, '\\' | 'u' << 8 | '0' << 16 | (uint64_t)'0' << 24 |                                   \
+                 (uint64_t)HEX_DIGIT((c) >> 4) << 32 | (uint64_t)HEX_DIGIT((c)&15) << 40)
+#define HEX_8(c)                                                                                   \
+    HEX(c), HEX(c + 1), HEX(c + 2), HEX(c + 3), HEX(c + 4), HEX(c + 5), HEX(c + 6), HEX(c + 7)
+#define SELF(c) BYTES(1, c)
+#define SELF_8(c)                                                                                  \
+    SELF(c), SELF(c + 1), SELF(c + 2), SELF(c + 3), SELF(c + 4), SELF(c + 5), SELF(c + 6),         \
+        SELF(c + 7)
+
+static const uint64_t ascii_texts[0x80] = {
+    HEX_8(0x00),  LETTER('b'),  LETTER('t'),  LETTER('n'),  HEX(0x0B),  LETTER('f'),  LETTER('r'),
+    HEX(0x0E),    HEX(0x0F),    HEX_8(0x10),  HEX_8(0x18),  SELF(' '),  SELF('!'),    LETTER('"'),
+    SELF('#'),    SELF('$'),    SELF('%'),    SELF('&'),    SELF('\''), SELF_8(0x28), SELF_8(0x30),
+    SELF_8(0x38), SELF_8(0x40), SELF_8(0x48), SELF_8(0x50), SELF('X'),  SELF('Y'),    SELF('Z'),
+    SELF('['),    LETTER('\\'), SELF(']'),    SELF('^'),    SELF('_'),  SELF_8(0x60), SELF_8(0x68),
+    SELF_8(0x70), SELF_8(0x78),
 };
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -39,20 +59,20 @@ static char *put_hex_escape(char *out, uint32_t unit) {
     return out + OVT_LONGEST_ESCAPE;
 }
 
-char *ovt_put_escape(char *out, uint8_t byte) {
-    const char letter = short_escapes[byte];
-    if (letter == 0) {
-        return put_hex_escape(out, byte);
-    }
-    out[0] = '\\';
-    out[1] = letter;
-    return out + 2;
-}
-
 /* Stores the lowest `count` bytes of a little-endian word; eight may be touched. */
 static inline char *put_word(char *out, uint64_t word, size_t count) {
     ovt_store_le64(out, word);
     return out + count;
+}
+
+/* An ASCII character, escaped where it must be; eight bytes may be touched. */
+static inline char *put_ascii(char *out, uint32_t unit) {
+    const uint64_t text = ascii_texts[unit];
+    return put_word(out, text, text >> 56);
+}
+
+char *ovt_put_escape(char *out, uint8_t byte) {
+    return put_ascii(out, byte);
 }
 
 /* A code point of the Basic Multilingual Plane from U+0080 up as UTF-8 (a surrogate as WTF-8), in
@@ -190,37 +210,52 @@ OVT_ALWAYS_INLINE size_t copy_plain_units(char *out, const void *data, size_t in
     return marks == 0 ? OVT_PUT_STEP : ovt_first_mark(marks);
 }
 
+/* Writes a unit that is no surrogate, escaped where that must be, without a branch on which it is:
+ * what breaks a run of plain text is seldom to be guessed. */
+OVT_ALWAYS_INLINE char *put_special(char *out, uint32_t unit, int width) {
+    if (width == 4 && unit >= 0x10000) {
+        return put_multibyte(out, unit);
+    }
+    const uint64_t last = unit & 0x3F, middle = unit >> 6 & 0x3F;
+    const uint64_t two = (0xC0 | unit >> 6) | (0x80 | last) << 8;
+    const uint64_t three = (0xE0 | unit >> 12) | (0x80 | middle) << 8 | (0x80 | last) << 16;
+    uint64_t word = ascii_texts[unit & 0x7F], count = word >> 56;
+    word = unit >= 0x80 ? two : word;
+    count = unit >= 0x80 ? 2 : count;
+    if (width > 1) {
+        word = unit >= 0x800 ? three : word;
+        count = unit >= 0x800 ? 3 : count;
+    }
+    return put_word(out, word, count);
+}
+
 /* Writes the units from *index up to `piece_end`; may take one more to complete a pair. */
 OVT_ALWAYS_INLINE ovt_status put_units(ovt_buffer *buffer, const ovt_profile *profile,
                                        ovt_text text, size_t *index, size_t piece_end, int width) {
     char *out = buffer->end;
     size_t i = *index;
     while (i < piece_end) {
-        const uint32_t unit = ovt_unit_at(text.data, i, width);
-        if (unit >= 0x80) {
+        if (piece_end - i >= OVT_PUT_STEP) {
+            const size_t plain = copy_plain_units(out, text.data, i, width);
+            out += plain;
+            i += plain;
+            if (plain == OVT_PUT_STEP) {
+                continue;
+            }
+        }
+        do {
+            const uint32_t unit = ovt_unit_at(text.data, i, width);
             if (width > 1 && OVT_UNLIKELY(is_surrogate(unit))) {
                 out = put_surrogate(out, profile, text, &i);
                 if (out == NULL) {
                     return OVT_SURROGATE;
                 }
             } else {
-                out = put_multibyte(out, unit);
+                out = put_special(out, unit, width);
                 i++;
             }
-        } else if (piece_end - i >= OVT_PUT_STEP && !ovt_needs_escape(unit)) {
-            size_t plain;
-            do {
-                plain = copy_plain_units(out, text.data, i, width);
-                out += plain;
-                i += plain;
-            } while (plain == OVT_PUT_STEP && piece_end - i >= OVT_PUT_STEP);
-        } else if (OVT_UNLIKELY(ovt_needs_escape(unit))) {
-            out = ovt_put_escape(out, (uint8_t)unit);
-            i++;
-        } else {
-            *out++ = (char)unit;
-            i++;
-        }
+        } while (i < piece_end &&
+                 (piece_end - i < OVT_PUT_STEP || ovt_unit_at(text.data, i, width) >= 0x80));
     }
     buffer->end = out;
     *index = i;
@@ -369,6 +404,10 @@ ovt_status ovt_write_key(ovt_buffer *out, const char *text, size_t length, bool 
         return write_wtf8_key(out, (const uint8_t *)text, length);
     }
     return write_quoted_bytes(out, (const uint8_t *)text, length, ':');
+}
+
+ovt_status ovt_write_utf8(ovt_buffer *out, const char *text, size_t length) {
+    return write_quoted_bytes(out, (const uint8_t *)text, length, 0);
 }
 
 bool ovt_has_surrogates(ovt_text text) {

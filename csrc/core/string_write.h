@@ -34,6 +34,9 @@ static inline uint32_t ovt_unit_at(const void *data, size_t index, int width) {
 /* A string value in quotes, trimmed if the profile says so. */
 ovt_status ovt_write_string(ovt_buffer *out, const ovt_profile *profile, ovt_text text);
 
+/* A string value that is there as valid UTF-8, in quotes. */
+ovt_status ovt_write_utf8(ovt_buffer *out, const char *text, size_t length);
+
 /* A key in quotes and the colon after it. `text` is UTF-8; where `has_surrogates` is set, lone
  * surrogates stand in it as three bytes (WTF-8). */
 ovt_status ovt_write_key(ovt_buffer *out, const char *text, size_t length, bool has_surrogates);

@@ -65,6 +65,7 @@ typedef struct {
     Py_ssize_t default_max_depth;
     int running_conversions; /* these two: see ovt_python_side */
     ovt_spare spare;
+    ovt_key_memory key_memory;
 } module_state;
 
 static inline module_state *state_of(PyObject *module) {
@@ -145,6 +146,7 @@ static int clear_state(PyObject *module) {
     for (int i = 0; i < NAME_COUNT; i++) {
         Py_CLEAR(state->names[i]);
     }
+    ovt_key_memory_clear(&state->key_memory);
     return 0;
 }
 
@@ -1193,6 +1195,7 @@ static int execute_module(PyObject *module) {
     module_state *state = state_of(module);
     state->python.running_conversions = &state->running_conversions;
     state->python.spare = &state->spare;
+    state->python.key_memory = &state->key_memory;
     for (int i = 0; i < NAME_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(argument_names[i]);
         if (state->names[i] == NULL) {

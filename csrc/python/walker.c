@@ -5,7 +5,7 @@
 
 #include "arena.h"
 #include "int_value.h"
-#include "key_layout.h"
+#include "key_memory.h"
 #include "key_order.h"
 #include "number_put.h"
 #include "number_write.h"
@@ -31,20 +31,22 @@ typedef enum {
 
 /* An open container. */
 typedef struct {
-    PyObject *source;    /* the value before any conversion: cycles are told by its identity */
-    PyObject *container; /* the list or tuple that is read; of an object, the dict or Pairs */
-    size_t first;        /* object: its first member; set: the first mark of an item's text */
-    size_t end;          /* object: one past its last member */
-    size_t next;         /* object: the next member; else the index of the next item */
-    ovt_arena_mark mark; /* object: the arena before its key texts */
-    const ovt_key_layout *layout; /* object: what is remembered of its keys, or NULL */
-    value_kind kind;              /* KIND_DICT for every object */
-    bool is_first;                /* no member has been written yet */
+    PyObject *source;       /* the value before any conversion: cycles are told by its identity */
+    PyObject *container;    /* the list or tuple that is read; of an object, the dict or Pairs */
+    size_t first;           /* object: its first member; set: the first mark of an item's text */
+    size_t end;             /* object: one past its last member */
+    size_t next;            /* object: the next member; else the index of the next item */
+    ovt_arena_mark mark;    /* object: the arena before its key texts */
+    ovt_key_layout *layout; /* object: what is remembered of its keys, or NULL */
+    value_kind kind;        /* KIND_DICT for every object */
+    bool is_first;          /* no member has been written yet */
 } frame;
 
 enum {
     INLINE_FRAMES = 12,
     INLINE_MEMBERS = 48,
+    FIRST_FRAMES = 256, /* on the heap */
+    FIRST_MEMBERS = 512,
     LARGEST_SAFE_BITS = 53, /* integers below 2**53 are exact doubles */
 };
 
@@ -75,7 +77,7 @@ typedef struct {
     size_t mark_capacity;
 
     ovt_arena arena;
-    ovt_key_layouts layouts;
+    ovt_key_memory *memory; /* of key sets, or NULL */
 
     frame inline_frames[INLINE_FRAMES];
     ovt_member inline_members[INLINE_MEMBERS];
@@ -86,23 +88,6 @@ typedef struct {
 typedef enum { FAILED = -1, DONE = 0 } outcome;
 
 /* ---- references ---------------------------------------------------------------------------- */
-
-/* A remembered key set is told by its keys' addresses, which must not be given to other keys. */
-static void hold_layout_keys(const ovt_key_layout *layout) {
-    for (uint32_t i = 0; i < layout->count; i++) {
-        Py_INCREF(layout->keys[i]);
-    }
-}
-
-static void drop_layouts(walk *w) {
-    for (uint32_t i = 0; w->is_strong && i < w->layouts.count; i++) {
-        const ovt_key_layout *layout = &w->layouts.layouts[i];
-        for (uint32_t j = 0; j < layout->count; j++) {
-            Py_DECREF(layout->keys[j]);
-        }
-    }
-    ovt_layouts_release(&w->layouts);
-}
 
 /* From here on Python code may run: hold everything that is open. */
 static void make_strong(walk *w) {
@@ -119,9 +104,6 @@ static void make_strong(walk *w) {
     for (size_t i = 0; i < w->member_count; i++) {
         Py_INCREF((PyObject *)w->members[i].key);
         Py_INCREF((PyObject *)w->members[i].value);
-    }
-    for (uint32_t i = 0; i < w->layouts.count; i++) {
-        hold_layout_keys(&w->layouts.layouts[i]);
     }
 }
 
@@ -180,8 +162,11 @@ static void release_walk(walk *w) {
         if (top->kind == KIND_SET_ITEMS) {
             w->out->pins--;
         }
+        if (top->layout != NULL) {
+            top->layout->in_use--;
+        }
     }
-    drop_layouts(w);
+    ovt_key_memory_give_back(w->memory);
     ovt_arena_release(&w->arena, (ovt_arena_mark){0});
     if (w->frames != w->inline_frames) {
         PyMem_RawFree(w->frames);
@@ -212,7 +197,8 @@ static void *enlarged(void *block, const void *inline_block, size_t used, size_t
 }
 
 static OVT_NEVER_INLINE bool grow_frames(walk *w) {
-    const size_t capacity = w->frame_capacity * 4;
+    const size_t capacity =
+        w->frame_capacity == INLINE_FRAMES ? FIRST_FRAMES : w->frame_capacity * 2;
     frame *frames = enlarged(w->frames, w->inline_frames, w->depth, capacity, sizeof *frames);
     if (frames == NULL) {
         return false;
@@ -223,7 +209,7 @@ static OVT_NEVER_INLINE bool grow_frames(walk *w) {
 }
 
 static OVT_NEVER_INLINE bool grow_members(walk *w, size_t count) {
-    size_t capacity = w->member_capacity * 2;
+    size_t capacity = w->member_capacity == INLINE_MEMBERS ? FIRST_MEMBERS : w->member_capacity * 2;
     if (count > SIZE_MAX / 2) {
         return false;
     }
@@ -268,13 +254,15 @@ static bool push_mark(walk *w, size_t mark) {
     return true;
 }
 
-/* The member of an open object that comes at a position, counted like the members. */
-static inline uint32_t index_at(const walk *w, const frame *open, size_t position) {
-    return open->layout != NULL ? open->layout->order[position - open->first] : w->order[position];
+/* The remembered key of an open object that comes at a position, counted like the members; NULL if
+ * nothing is remembered of it. */
+static inline const ovt_layout_key *known_key_at(const frame *open, size_t position) {
+    return open->layout == NULL ? NULL : &open->layout->in_order[position - open->first];
 }
 
 static inline const ovt_member *member_at(const walk *w, const frame *open, size_t position) {
-    return &w->members[open->first + index_at(w, open, position)];
+    const ovt_layout_key *known = known_key_at(open, position);
+    return &w->members[open->first + (known != NULL ? known->index : w->order[position])];
 }
 
 /* ---- errors ------------------------------------------------------------------------------ */
@@ -802,11 +790,7 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     if (OVT_UNLIKELY(may_collide)) {
         open->end = first + keep_last_of_equals(members, order, count);
     } else if (OVT_UNLIKELY(is_worth)) {
-        const uint32_t before = w->layouts.count;
-        ovt_layouts_learn(&w->layouts, members, order, count);
-        if (w->is_strong && w->layouts.count != before) {
-            hold_layout_keys(&w->layouts.layouts[before]);
-        }
+        ovt_key_memory_learn(w->memory, w->profile, members, order, count);
     }
     return DONE;
 }
@@ -824,8 +808,9 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
     open->end = first + count;
     open->kind = KIND_DICT;
     bool is_worth = false;
-    if (is_dict && w->depth != 0) { /* the outermost object comes only once */
-        open->layout = ovt_layouts_find(&w->layouts, w->members + first, count, &is_worth);
+    if (is_dict) {
+        open->layout =
+            ovt_key_memory_find(w->memory, w->profile, w->members + first, count, &is_worth);
     }
     return open->layout != NULL ? DONE : order_keys(w, open, is_dict, is_worth);
 }
@@ -868,6 +853,9 @@ static inline outcome open_container(walk *w, value_kind kind, const ovt_selecti
     if (w->is_strong) {
         Py_XINCREF(open->source);
         Py_INCREF(open->container);
+    }
+    if (open->layout != NULL) {
+        open->layout->in_use++;
     }
     w->depth++;
     return DONE;
@@ -919,6 +907,10 @@ static inline outcome close_container(walk *w) {
     if (top->kind == KIND_DICT) {
         closing = '}';
         drop_members(w, top->first);
+        if (top->layout != NULL) {
+            top->layout->in_use--;
+            top->layout = NULL;
+        }
         if (OVT_UNLIKELY(w->arena.block != top->mark.block || w->arena.used != top->mark.used)) {
             ovt_arena_release(&w->arena, top->mark);
         }
@@ -945,8 +937,8 @@ static inline outcome close_container(walk *w) {
 
 enum {
     SCALAR_ROOM = 64,    /* for a comma and any value but a str */
-    SHORT_TEXT = 1024,   /* a str or key of so many code points is written in one go */
-    LONG_UTF8 = 2048,    /* unless its UTF-8 is longer */
+    SHORT_UTF8 = 256,    /* bytes of a str or key that are written in one go */
+    SHORT_TEXT = 64,     /* code points of a str that is made to keep its UTF-8 */
     PREFETCH_AHEAD = 16, /* members */
     LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
@@ -1000,20 +992,21 @@ static inline bool needs_trimming(ovt_text text) {
     }
 }
 
-/* The UTF-8 of a short non-ASCII str without surrogates, which CPython keeps with the str: names
- * and labels come again. NULL for any other, or when memory runs out: there is another way. */
-static inline const char *short_utf8(PyObject *value, ovt_text text, bool trims, size_t *length) {
-    if (text.is_ascii || text.length > SHORT_TEXT || (trims && needs_trimming(text))) {
+/* The UTF-8 that CPython keeps with a non-ASCII str, or is made to keep because the str is short:
+ * names and labels come again. NULL for any other, or when memory runs out: there is another way.
+ */
+static inline const char *kept_utf8(PyObject *value, ovt_text text, bool trims, size_t *length) {
+    if (text.is_ascii || (trims && needs_trimming(text))) {
         return NULL;
     }
     const char *utf8 = ovt_cached_utf8(value, length);
-    if (OVT_UNLIKELY(utf8 == NULL) && !ovt_has_surrogates(text)) {
+    if (OVT_UNLIKELY(utf8 == NULL) && text.length <= SHORT_TEXT && !ovt_has_surrogates(text)) {
         utf8 = ovt_utf8_of(value, length);
         if (utf8 == NULL) {
             PyErr_Clear();
         }
     }
-    return utf8 != NULL && *length <= LONG_UTF8 ? utf8 : NULL;
+    return utf8;
 }
 
 /* A str that is no short ASCII one. */
@@ -1025,14 +1018,15 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
         return end;
     }
     size_t length;
-    const char *utf8 = short_utf8(value, text, w->trims, &length);
-    if (OVT_LIKELY(utf8 != NULL)) {
+    const char *utf8 = kept_utf8(value, text, w->trims, &length);
+    if (OVT_LIKELY(utf8 != NULL && length <= SHORT_UTF8)) {
         end = put_quoted(w->out, end, utf8, length, false);
         *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
         return end != NULL ? end : w->out->end;
     }
     w->out->end = end;
-    *status = ovt_write_string(w->out, w->profile, text);
+    *status = utf8 != NULL ? ovt_write_utf8(w->out, utf8, length)
+                           : ovt_write_string(w->out, w->profile, text);
     return w->out->end;
 }
 
@@ -1042,7 +1036,7 @@ OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status 
         const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
         const bool may_trim =
             w->trims && length != 0 && (bytes[0] <= ' ' || bytes[length - 1] <= ' ');
-        if (OVT_LIKELY(length <= SHORT_TEXT && !may_trim)) {
+        if (OVT_LIKELY(length <= SHORT_UTF8 && !may_trim)) {
             end = put_quoted(w->out, end, bytes, length, true);
             if (OVT_UNLIKELY(end == NULL)) {
                 *status = OVT_NO_MEMORY;
@@ -1098,9 +1092,10 @@ OVT_ALWAYS_INLINE char *put_scalar(walk *w, value_kind kind, PyObject *value, ch
     }
 }
 
-/* A key of which nothing is remembered, in quotes, and a colon. */
+/* A key of which nothing is remembered, in quotes, and a colon, and SCALAR_ROOM after it; NULL when
+ * memory runs out. */
 static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) {
-    if (OVT_LIKELY(member->length <= SHORT_TEXT && !member->has_surrogates)) {
+    if (OVT_LIKELY(member->length <= SHORT_UTF8 && !member->has_surrogates)) {
         const size_t most = member->length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK;
         end = make_room(w->out, end, most + SCALAR_ROOM);
         if (OVT_UNLIKELY(end == NULL)) {
@@ -1116,16 +1111,6 @@ static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) 
     const ovt_status status =
         ovt_write_key(w->out, member->text, member->length, member->has_surrogates);
     return status == OVT_OK ? make_room(w->out, w->out->end, SCALAR_ROOM) : NULL;
-}
-
-/* A key in quotes and a colon, and SCALAR_ROOM after it; NULL when memory runs out. */
-static inline char *put_key(walk *w, const frame *top, uint32_t index, char *end) {
-    const ovt_key_layout *layout = top->layout;
-    if (layout != NULL) {
-        memcpy(end, layout->quoted[index], OVT_LAYOUT_QUOTED);
-        return end + layout->sizes[index];
-    }
-    return put_fresh_key(w, &w->members[top->first + index], end);
 }
 
 /* ---- the walk ----------------------------------------------------------------------------- */
@@ -1165,6 +1150,12 @@ OVT_ALWAYS_INLINE outcome write_value(walk *w, value_kind kind, PyObject *value,
     return OVT_LIKELY(status == OVT_OK) ? DONE : fail(w, status, value);
 }
 
+/* A remembered key in quotes, and a colon; there is OVT_LAYOUT_QUOTED room. */
+static inline char *put_known_key(const ovt_layout_key *key, char *end) {
+    memcpy(end, key->quoted, OVT_LAYOUT_QUOTED);
+    return end + key->size;
+}
+
 /* The members of a large object lie all over the memory: ask for one that comes soon. */
 static OVT_NEVER_INLINE void prefetch_member(const walk *w, const frame *top) {
     const ovt_member *later = member_at(w, top, top->next + PREFETCH_AHEAD);
@@ -1180,8 +1171,11 @@ static outcome walk_members(walk *w, frame *top) {
         if (OVT_UNLIKELY(top->end - top->next > PREFETCH_AHEAD)) {
             prefetch_member(w, top);
         }
-        const uint32_t index = index_at(w, top, top->next++);
-        PyObject *value = w->members[top->first + index].value;
+        const ovt_layout_key *const known = known_key_at(top, top->next);
+        const uint32_t index = known != NULL ? known->index : w->order[top->next];
+        const ovt_member *const member = &w->members[top->first + index];
+        top->next++;
+        PyObject *value = member->value;
         value_kind kind = kind_of(w, value);
         if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {
             return FAILED;
@@ -1192,7 +1186,8 @@ static outcome walk_members(walk *w, frame *top) {
                 return no_memory();
             }
             *end = ',';
-            end = put_key(w, top, index, end + !top->is_first);
+            end += !top->is_first;
+            end = known != NULL ? put_known_key(known, end) : put_fresh_key(w, member, end);
             if (OVT_UNLIKELY(end == NULL)) {
                 return no_memory();
             }
@@ -1394,7 +1389,7 @@ static int walk_with(walk *w, ovt_buffer *out, PyObject *value, const ovt_select
     w->mark_count = 0;
     w->mark_capacity = 0;
     w->arena = (ovt_arena){0};
-    ovt_layouts_init(&w->layouts);
+    w->memory = ovt_key_memory_take(options->python->key_memory);
     const bool has_selection = selection != NULL && selection->count != 0;
     const outcome result = run_walk(w, value, has_selection ? selection : NULL);
     release_walk(w);

@@ -13,6 +13,7 @@
 #include <Python.h>
 
 #include "buffer.h"
+#include "key_memory.h"
 #include "profile.h"
 #include "status.h"
 #include "string_write.h"
@@ -32,7 +33,8 @@ typedef struct {
      * inside another, and keeps off the C stack what it can, so that a hook which calls itself
      * runs into Python's limit and not into the stack's. */
     int *running_conversions;
-    ovt_spare *spare; /* for texts that outgrow the C stack */
+    ovt_spare *spare;           /* for texts that outgrow the C stack */
+    ovt_key_memory *key_memory; /* of all walks */
 } ovt_python_side;
 
 /* Whether a walk that starts now may be inside another. */

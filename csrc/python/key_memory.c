@@ -1,0 +1,205 @@
+#include "key_memory.h"
+
+#include "string_put.h"
+
+enum {
+    FIRST_CREDIT = 4, /* of a new layout: a run of strangers does not push it out at once */
+    MOST_CREDIT = 16,
+};
+
+static void forget(ovt_key_memory *memory, size_t place) {
+    ovt_key_layout *layout = &memory->layouts[place];
+    if (memory->sightings[place] != 0) {
+        memory->sightings[place] = 0;
+        memory->latest = NULL;
+        for (uint32_t i = 0; i < layout->count; i++) {
+            Py_DECREF(layout->keys[i]); /* an exact str: no Python code runs */
+        }
+    }
+}
+
+void ovt_key_memory_clear(ovt_key_memory *memory) {
+    for (size_t place = 0; memory->layouts != NULL && place < OVT_LAYOUTS; place++) {
+        forget(memory, place);
+    }
+    PyMem_RawFree(memory->layouts);
+    *memory = (ovt_key_memory){0};
+}
+
+/* A dict has computed the hash of every str in it. */
+static inline uint64_t kept_hash(PyObject *str) {
+    return (uint64_t)((PyASCIIObject *)str)->hash;
+}
+
+/* A number that differs for most key sets that differ, from the first key, the last one and their
+ * count; 0 if they are no exact str. */
+static inline uint64_t sighting_of(const ovt_profile *profile, const ovt_member *members,
+                                   size_t count) {
+    PyObject *const first = members[0].key, *const last = members[count - 1].key;
+    if (!PyUnicode_CheckExact(first) || !PyUnicode_CheckExact(last)) {
+        return 0;
+    }
+    const uint64_t mixed =
+        kept_hash(first) * 31 + kept_hash(last) + count + (uint64_t)(uintptr_t)profile;
+    return (mixed * UINT64_C(0x9E3779B97F4A7C15)) | 1;
+}
+
+static inline size_t place_of(uint64_t sighting, size_t choice) {
+    return ((size_t)(sighting >> 32) + choice) % OVT_LAYOUTS;
+}
+
+static inline bool is_same_text(const char *a, const char *b, size_t size) {
+    if (size >= 8) {
+        for (size_t i = 0; i + 8 < size; i += 8) {
+            if (ovt_load_le64(a + i) != ovt_load_le64(b + i)) {
+                return false;
+            }
+        }
+        return ovt_load_le64(a + size - 8) == ovt_load_le64(b + size - 8);
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (a[i] != b[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a key of a dict has the text of a remembered one. */
+static inline bool is_same_key(PyObject *kept, PyObject *key) {
+    if (OVT_LIKELY(kept == key)) {
+        return true;
+    }
+    if (!PyUnicode_CheckExact(key) || kept_hash(key) != kept_hash(kept) ||
+        !PyUnicode_IS_COMPACT(key) || !PyUnicode_IS_COMPACT(kept) ||
+        PyUnicode_GET_LENGTH(key) != PyUnicode_GET_LENGTH(kept)) {
+        return false;
+    }
+    const int width = (int)PyUnicode_KIND(key);
+    return width == (int)PyUnicode_KIND(kept) &&
+           is_same_text(PyUnicode_DATA(kept), PyUnicode_DATA(key),
+                        (size_t)PyUnicode_GET_LENGTH(key) * (size_t)width);
+}
+
+static inline bool has_keys(const ovt_key_layout *layout, const ovt_profile *profile,
+                            const ovt_member *members, size_t count) {
+    if (layout->count != count || layout->profile != profile) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_same_key(layout->keys[i], members[i].key)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
+                                    const ovt_member *members, size_t count, bool *is_worth) {
+    if (memory == NULL || count == 0 || count > OVT_LAYOUT_KEYS) {
+        return NULL;
+    }
+    ovt_key_layout *const latest = memory->latest;
+    if (latest != NULL && has_keys(latest, profile, members, count)) {
+        return latest; /* as in a list of records */
+    }
+    const uint64_t sighting = sighting_of(profile, members, count);
+    if (sighting == 0) {
+        return NULL;
+    }
+    for (size_t choice = 0; choice < OVT_LAYOUT_CHOICES; choice++) {
+        const size_t place = place_of(sighting, choice);
+        if (memory->sightings[place] == sighting) {
+            ovt_key_layout *layout = &memory->layouts[place];
+            if (has_keys(layout, profile, members, count)) {
+                layout->credit += layout->credit < MOST_CREDIT;
+                memory->latest = layout;
+                return layout;
+            }
+        }
+    }
+    uint64_t *last = &memory->seen[(sighting >> 32) % OVT_SIGHTINGS];
+    *is_worth = *last == sighting;
+    *last = sighting;
+    return NULL;
+}
+
+/* Writes the key in quotes and a colon; false if that is longer than is kept. */
+static bool quote_key(ovt_layout_key *key, const ovt_member *member) {
+    char quoted[OVT_LAYOUT_QUOTED * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK];
+    char *end = quoted;
+    *end++ = '"';
+    end = ovt_put_bytes(end, (const uint8_t *)member->text, member->length, false);
+    *end++ = '"';
+    *end++ = ':';
+    const size_t size = (size_t)(end - quoted);
+    if (size > OVT_LAYOUT_QUOTED) {
+        return false;
+    }
+    memcpy(key->quoted, quoted, OVT_LAYOUT_QUOTED);
+    key->size = (uint32_t)size;
+    return true;
+}
+
+/* Whether every key is short enough to be kept. */
+static bool can_keep(const ovt_member *members, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (members[i].length + 3 > OVT_LAYOUT_QUOTED) { /* two quotes and a colon */
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A place for a new layout, or OVT_LAYOUTS if all that it may be at are well used: then each of
+ * those has lost some credit. */
+static size_t free_place(ovt_key_memory *memory, uint64_t sighting) {
+    size_t found = OVT_LAYOUTS;
+    for (size_t choice = 0; choice < OVT_LAYOUT_CHOICES; choice++) {
+        const size_t place = place_of(sighting, choice);
+        ovt_key_layout *layout = &memory->layouts[place];
+        if (memory->sightings[place] == 0) {
+            return place;
+        }
+        if (layout->credit > 0) {
+            layout->credit--;
+        } else if (layout->in_use == 0) {
+            found = place;
+        }
+    }
+    return found;
+}
+
+void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,
+                          const ovt_member *members, const uint32_t *order, size_t count) {
+    if (!can_keep(members, count)) {
+        return;
+    }
+    if (memory->layouts == NULL) {
+        memory->layouts = PyMem_RawCalloc(OVT_LAYOUTS, sizeof *memory->layouts);
+        if (memory->layouts == NULL) {
+            return; /* it is only a memory */
+        }
+    }
+    const uint64_t sighting = sighting_of(profile, members, count);
+    const size_t place = free_place(memory, sighting);
+    if (place == OVT_LAYOUTS) {
+        return;
+    }
+    forget(memory, place);
+    ovt_key_layout *layout = &memory->layouts[place];
+    for (size_t i = 0; i < count; i++) {
+        layout->in_order[i].index = order[i];
+        if (!quote_key(&layout->in_order[i], &members[order[i]])) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        layout->keys[i] = Py_NewRef(members[i].key);
+    }
+    layout->profile = profile;
+    layout->count = (uint32_t)count;
+    layout->credit = FIRST_CREDIT;
+    layout->in_use = 0;
+    memory->sightings[place] = sighting;
+}

@@ -1,0 +1,83 @@
+/* What is known of key sets that come again: in a list of records, and from call to call.
+ *
+ * The second object with the same keys in the same iteration order has its key order and its quoted
+ * key texts remembered; those after it skip the sorting, the escaping and the reading of the keys.
+ * Keys are compared by identity and else by text, so that parsed documents, whose keys are new
+ * objects each time, are recognised too. Looking up an unknown key set costs a few words.
+ *
+ * A memory holds OVT_LAYOUTS layouts and strong references to their keys until it is cleared. It is
+ * guarded by the GIL; a layout that an open frame reads is in use, and stays as it is. */
+#ifndef OVT_KEY_MEMORY_H
+#define OVT_KEY_MEMORY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "key_order.h"
+#include "profile.h"
+
+enum {
+    OVT_LAYOUT_KEYS = 16,   /* of an object that is remembered, at most */
+    OVT_LAYOUT_QUOTED = 32, /* bytes of a quoted key and its colon, at most */
+    OVT_LAYOUTS = 64,
+    OVT_LAYOUT_CHOICES = 4, /* places that a key set may be at */
+    OVT_SIGHTINGS = 256,    /* key sets that were seen once are told by */
+};
+
+/* A key in the order of writing. */
+typedef struct {
+    char quoted[OVT_LAYOUT_QUOTED]; /* "key": */
+    uint32_t size;                  /* of that, in bytes */
+    uint32_t index;                 /* of the key in iteration order */
+} ovt_layout_key;
+
+typedef struct {
+    const ovt_profile *profile; /* which orders the keys */
+    uint32_t count;
+    uint32_t in_use;                 /* open frames that read it */
+    uint32_t credit;                 /* misses it survives before another takes its place */
+    PyObject *keys[OVT_LAYOUT_KEYS]; /* in iteration order */
+    ovt_layout_key in_order[OVT_LAYOUT_KEYS];
+} ovt_key_layout;
+
+typedef struct {
+    ovt_key_layout *layouts;         /* NULL until something is worth remembering */
+    ovt_key_layout *latest;          /* the one that was found last, or NULL */
+    uint64_t sightings[OVT_LAYOUTS]; /* what the layout's key set looks like; 0: none is there */
+    uint64_t seen[OVT_SIGHTINGS];    /* key sets that came once */
+    bool is_taken;                   /* by a walk of a free-threaded Python */
+} ovt_key_memory;
+
+/* Forgets everything. No walk may be using the memory. */
+void ovt_key_memory_clear(ovt_key_memory *memory);
+
+/* The memory, or NULL if it cannot be had now: only in free-threaded Pythons, where one walk at a
+ * time uses it. */
+static inline ovt_key_memory *ovt_key_memory_take(ovt_key_memory *memory) {
+#ifdef Py_GIL_DISABLED
+    return __atomic_exchange_n(&memory->is_taken, true, __ATOMIC_ACQUIRE) ? NULL : memory;
+#else
+    return memory;
+#endif
+}
+
+static inline void ovt_key_memory_give_back(ovt_key_memory *memory) {
+#ifdef Py_GIL_DISABLED
+    if (memory != NULL) {
+        __atomic_store_n(&memory->is_taken, false, __ATOMIC_RELEASE);
+    }
+#else
+    (void)memory;
+#endif
+}
+
+/* The layout of the members of a dict, of which only `key` has been filled in; NULL if there is
+ * none. Then *is_worth says whether to remember it once the texts and the order are known. */
+ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
+                                    const ovt_member *members, size_t count, bool *is_worth);
+
+/* Remembers the layout of members whose keys are all exact str objects without surrogates. */
+void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,
+                          const ovt_member *members, const uint32_t *order, size_t count);
+
+#endif
