@@ -240,6 +240,22 @@ def test_a_window_is_compared_when_it_is_old() -> None:
     assert len(seen) == 1
 
 
+def test_a_window_is_as_old_as_its_first_response_that_counts() -> None:
+    clock = Clock()
+    monitor = DriftMonitor("t", of((BEFORE, 500)), max_age=60.0, clock=clock, logger=None)
+    monitor.observe({(1, 2): 3})  # which has no shape
+    clock.now += 59
+    for _ in range(20):
+        monitor.observe(BEFORE)
+    clock.now += 59
+    monitor.observe({(1, 2): 3})
+    monitor.observe(BEFORE)
+    assert (monitor.state.compared, monitor.state.waiting) == (0, 21)
+    clock.now += 1
+    monitor.observe(BEFORE)
+    assert (monitor.state.compared, monitor.state.waiting) == (1, 0)
+
+
 def test_a_check_does_not_wait() -> None:
     monitor = DriftMonitor("t", of((BEFORE, 500)), logger=None)
     for _ in range(20):

@@ -130,6 +130,7 @@ class DriftMonitor:
             self._current = ShapeStats(tool, limits=limits, enum_key=enum_key)
         else:
             self._current = baseline.empty(enum_key)
+        self._is_counting = False
         self._count = 0
         self._full = learn if baseline is None else window  # responses that make a window
         self._old = math.inf  # when one is compared that is not full
@@ -147,9 +148,11 @@ class DriftMonitor:
     @property
     def state(self) -> MonitorState:
         """What the monitor has done so far."""
-        with self._comparing, self._lock:
+        with self._comparing:  # never together with the other lock
+            learned = 0 if self._baseline is None else self._baseline.observations
+        with self._lock:
             return MonitorState(
-                learned=0 if self._baseline is None else self._baseline.observations,
+                learned=learned,
                 waiting=self._count,
                 compared=self._compared,
                 refused=self._refused,
@@ -162,14 +165,18 @@ class DriftMonitor:
         try:
             now = self._clock()
             with self._lock:
+                is_inside, self._is_counting = self._is_counting, True
                 try:
                     self._current.observe(response, now)
+                    self._count += 1
                 except Exception:
                     self._refused += 1
+                finally:
+                    self._is_counting = is_inside
+                if is_inside:  # of another one, which holds the lock; it will look at the window
                     return
-                self._count += 1
                 if self._count < self._full and now < self._old:
-                    if self._count == 1 and self._baseline is not None:
+                    if self._old == math.inf and self._count and self._baseline is not None:
                         self._old = now + self._max_age
                     return
                 if self._is_handed_over or self._count < min(self._full, self._policy.min_current):
