@@ -61,7 +61,7 @@ def shape(file: str, profile: str, as_json: bool, lines: bool) -> None:
     except CanonicalizationError as error:
         name = "<stdin>" if file == "-" else file
         with Reporter(None) as reporter:
-            reporter.bad_line(f"{name}:{error.line}:{error.column}", _reason_of(error))
+            reporter.bad_line(f"{name}:{error.line or 1}:{error.column or 1}", _reason_of(error))
         raise click.exceptions.Exit(1) from None
     if as_json:
         output = json.dumps({"profile": profile, "fingerprint": digest, "rows": rows})
