@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import concurrent.futures
 import copy
+import gc
 import json
 import multiprocessing
 import os
 import pickle
 import random
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -419,6 +421,17 @@ def test_a_database_holds_the_baselines_of_many_tools(tmp_path: Path) -> None:
     assert known is not None
     assert known.observations == 2
     assert again.load("c") is None
+
+
+def test_a_database_in_memory_is_closed_with_its_store() -> None:
+    store = BaselineStore(":memory:")
+    connection = store._memory
+    assert connection is not None
+    assert store.tools() == []
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
 
 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
