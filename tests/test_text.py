@@ -751,9 +751,10 @@ def test_interpreters_that_cannot_load_the_binding_read_text_all_the_same() -> N
 
 
 def timed(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
+    """The processor's time for a call: how busy the machine is plays no part in it."""
+    started = time.thread_time()
     call()
-    return time.perf_counter() - started
+    return time.thread_time() - started
 
 
 @pytest.mark.memory
@@ -772,10 +773,10 @@ def timed(call: Callable[[], object]) -> float:
 def test_large_texts_that_are_wrong_are_refused_quickly(text: bytes) -> None:
     if overturn_fast.backend == "python":
         text = text[: len(text) // 100]
-    started = time.perf_counter()
+    started = time.thread_time()
     with pytest.raises(CanonicalizationError):
         jcs.canonicalize(text)
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 60  # a second or two; hours, if it were quadratic
 
 
 @pytest.mark.memory

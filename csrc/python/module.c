@@ -270,17 +270,35 @@ static PyObject *declared_names(const module_state *state, PyObject *names,
     return PyObject_CallFunction(state->key_names, "Os", names, argument_names[parameter]);
 }
 
-/* Whether names can be compared with keys as they stand. Surrogates cannot: two keys that hold them
+/* Whether a name can be compared with keys as it stands. Surrogates cannot: two keys that hold them
  * may have one text, and then it counts in which order they are declared. */
+static bool is_plain_str(PyObject *name) {
+    ovt_text text;
+    return PyUnicode_CheckExact(name) && ovt_read_str(name, &text) && !ovt_has_surrogates(text);
+}
+
+/* Whether `name` is one of the first `count` names. */
+static bool is_repeated(PyObject *names, Py_ssize_t count, PyObject *name) {
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *const other = PyTuple_GET_ITEM(names, i);
+        if (other == name || (PyUnicode_GET_LENGTH(other) == PyUnicode_GET_LENGTH(name) &&
+                              PyUnicode_Compare(other, name) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether names are so many, and such, that they are looked at one by one. */
 static bool are_few_plain_str(PyObject *names) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(names);
+    for (Py_ssize_t i = 0; i < count && count <= FEW_NAMES; i++) {
         PyObject *const name = PyTuple_GET_ITEM(names, i);
-        ovt_text text;
-        if (!PyUnicode_CheckExact(name) || !ovt_read_str(name, &text) || ovt_has_surrogates(text)) {
+        if (!is_plain_str(name) || is_repeated(names, i, name)) {
             return false;
         }
     }
-    return PyTuple_GET_SIZE(names) <= FEW_NAMES;
+    return count <= FEW_NAMES;
 }
 
 static bool has_plain_keys_locked(PyObject *dict) {
@@ -311,43 +329,94 @@ static bool has_plain_keys(PyObject *dict) {
 /* The arguments that count: either all of `args`, or those of it that `selection` names. */
 typedef struct {
     PyObject *args;
-    PyObject *names; /* what `selection` points into, or NULL */
+    PyObject *names; /* a tuple that holds the selection's names, or NULL */
     ovt_selection selection;
 } selected_args;
 
+/* Room for the members of a selection that keeps some. */
+typedef struct {
+    PyObject *names[FEW_NAMES];
+    PyObject *values[FEW_NAMES];
+} kept_members;
+
 static void release_selected(selected_args *selected) {
+    const ovt_selection *selection = &selected->selection;
+    for (Py_ssize_t i = 0; selection->values != NULL && i < selection->count; i++) {
+        Py_DECREF(selection->values[i]);
+    }
+    selected->selection = (ovt_selection){0};
     Py_CLEAR(selected->args);
     Py_CLEAR(selected->names);
 }
 
+/* A new reference to the value of a key; NULL without it, or with an exception set. */
+static PyObject *found_in(PyObject *dict, PyObject *key) {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *value;
+    return PyDict_GetItemRef(dict, key, &value) < 0 ? NULL : value;
+#else
+    return Py_XNewRef(PyDict_GetItemWithError(dict, key));
+#endif
+}
+
+/* Looks the names up in an exact dict, whose odd keys may run Python code; false with an exception
+ * set. */
+static bool select_kept(PyObject *dict, PyObject *names, kept_members *room,
+                        selected_args *selected) {
+    Py_ssize_t count = 0;
+    selected->selection = (ovt_selection){room->names, room->values, 0, true};
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *const name = PyTuple_GET_ITEM(names, i);
+        PyObject *value = found_in(dict, name);
+        if (value != NULL) {
+            room->names[count] = name;
+            room->values[count] = value;
+            selected->selection.count = ++count;
+        } else if (PyErr_Occurred()) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool select_declared(const module_state *state, PyObject *args, PyObject *kept,
-                            PyObject *dropped, selected_args *selected) {
+                            PyObject *dropped, kept_members *room, selected_args *selected) {
     const bool keeps = PyTuple_GET_SIZE(kept) != 0;
     PyObject *const names = keeps ? kept : dropped;
     if (PyTuple_GET_SIZE(names) == 0) {
         selected->args = Py_NewRef(args);
-    } else if (PyDict_CheckExact(args) && are_few_plain_str(names) && has_plain_keys(args)) {
-        selected->args = Py_NewRef(args);
-        selected->names = Py_NewRef(names);
-        selected->selection =
-            (ovt_selection){((PyTupleObject *)names)->ob_item, PyTuple_GET_SIZE(names), !keeps};
-    } else {
+        return true;
+    }
+    if (!PyDict_CheckExact(args) || !are_few_plain_str(names) ||
+        (!keeps && !has_plain_keys(args))) {
         selected->args =
             PyObject_CallFunctionObjArgs(state->select_args, args, kept, dropped, NULL);
+        return selected->args != NULL;
     }
-    return selected->args != NULL;
+    selected->args = Py_NewRef(args);
+    selected->names = Py_NewRef(names);
+    if (keeps) {
+        return select_kept(args, names, room, selected);
+    }
+    selected->selection =
+        (ovt_selection){((PyTupleObject *)names)->ob_item, NULL, PyTuple_GET_SIZE(names), true};
+    return true;
 }
 
-/* Decides which arguments count; false with an exception set. */
+/* Decides which arguments count, perhaps with `room`, which must live as long as `selected`; false
+ * with an exception set. */
 static bool select_from(const module_state *state, PyObject *args, PyObject *match_on,
-                        PyObject *ignore_args, selected_args *selected) {
+                        PyObject *ignore_args, kept_members *room, selected_args *selected) {
     *selected = (selected_args){0};
     PyObject *kept = declared_names(state, match_on, NAME_MATCH_ON);
     PyObject *dropped = kept == NULL ? NULL : declared_names(state, ignore_args, NAME_IGNORE_ARGS);
     const bool is_selected =
-        dropped != NULL && select_declared(state, args, kept, dropped, selected);
+        dropped != NULL && select_declared(state, args, kept, dropped, room, selected);
     Py_XDECREF(kept);
     Py_XDECREF(dropped);
+    if (!is_selected) {
+        release_selected(selected);
+    }
     return is_selected;
 }
 
@@ -524,12 +593,13 @@ static PyObject *fingerprint_of(const module_state *state, PyObject *kind, PyObj
     }
     PyObject *exact_name_text = exact_name(state, name);
     PyObject *digest = NULL;
+    kept_members room;
     selected_args selected;
     char storage[256];
     ovt_buffer prefix;
     ovt_buffer_init(&prefix, storage, sizeof storage, NULL);
     if (exact_name_text != NULL && write_prefix(&prefix, exact_kind_text, exact_name_text) &&
-        select_from(state, args, match_on, ignore_args, &selected)) {
+        select_from(state, args, match_on, ignore_args, &room, &selected)) {
         digest = digest_str(prefix.data, ovt_buffer_length(&prefix), &selected, options);
         release_selected(&selected);
     }
@@ -950,8 +1020,9 @@ static PyObject *fingerprinter_call(PyObject *callable, PyObject *const *args, s
     if (!read_arguments(state, &takes, args, PyVectorcall_NARGS(nargsf), keywords, given)) {
         return NULL;
     }
+    kept_members room;
     selected_args selected;
-    if (!select_from(state, given[0], self->match_on, self->ignore_args, &selected)) {
+    if (!select_from(state, given[0], self->match_on, self->ignore_args, &room, &selected)) {
         return NULL;
     }
     PyObject *digest =

@@ -670,22 +670,19 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
     return take_key_text(w, member, text.data, ovt_buffer_length(&text));
 }
 
-/* Whether a key takes part. Only an exact str can be one of the names. */
-static bool is_selected(const ovt_selection *selection, PyObject *key) {
-    if (!PyUnicode_CheckExact(key)) {
-        return selection->drops;
-    }
-    for (Py_ssize_t i = 0; i < selection->count; i++) {
+/* Whether a key is left out. Only an exact str can be one of the names. */
+static bool is_dropped(const ovt_selection *selection, PyObject *key) {
+    for (Py_ssize_t i = 0; PyUnicode_CheckExact(key) && i < selection->count; i++) {
         PyObject *name = selection->names[i];
         if (name == key || (PyUnicode_GET_LENGTH(name) == PyUnicode_GET_LENGTH(key) &&
                             PyUnicode_Compare(name, key) == 0)) {
-            return !selection->drops;
+            return true;
         }
     }
-    return selection->drops;
+    return false;
 }
 
-/* The two functions that follow add members of which only key and value are known. */
+/* The three functions that follow add members of which only key and value are known. */
 
 static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *selection) {
     Py_ssize_t left = PyDict_GET_SIZE(dict);
@@ -696,7 +693,7 @@ static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *se
     PyObject *key, *value;
     Py_ssize_t position = 0;
     for (; left > 0 && PyDict_Next(dict, &position, &key, &value); left--) {
-        if (OVT_LIKELY(selection == NULL) || is_selected(selection, key)) {
+        if (OVT_LIKELY(selection == NULL) || !is_dropped(selection, key)) {
             member->key = key;
             member->value = value;
             __builtin_prefetch(value); /* its type is read soon, in another order */
@@ -704,6 +701,20 @@ static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *se
         }
     }
     hold_members(w, (size_t)(member - w->members));
+    return true;
+}
+
+static bool add_kept_members(walk *w, const ovt_selection *selection) {
+    const size_t count = (size_t)selection->count;
+    if (!reserve_members(w, count)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ovt_member *member = &w->members[w->member_count + i];
+        member->key = selection->names[i];
+        member->value = selection->values[i];
+    }
+    hold_members(w, w->member_count + count);
     return true;
 }
 
@@ -726,6 +737,9 @@ static bool add_members(walk *w, PyObject *container, bool is_dict,
                         const ovt_selection *selection) {
     if (!is_dict) {
         return add_members_of_pairs(w, container);
+    }
+    if (selection != NULL && selection->values != NULL) {
+        return add_kept_members(w, selection);
     }
     bool is_added;
 #ifdef Py_GIL_DISABLED
@@ -1390,7 +1404,7 @@ static int walk_with(walk *w, ovt_buffer *out, PyObject *value, const ovt_select
     w->mark_capacity = 0;
     w->arena = (ovt_arena){0};
     w->memory = ovt_key_memory_take(options->python->key_memory);
-    const bool has_selection = selection != NULL && selection->count != 0;
+    const bool has_selection = selection != NULL && selection->is_partial;
     const outcome result = run_walk(w, value, has_selection ? selection : NULL);
     release_walk(w);
     return result;

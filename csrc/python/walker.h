@@ -42,11 +42,12 @@ static inline bool ovt_may_be_nested(const ovt_python_side *python) {
     return __atomic_load_n(python->running_conversions, __ATOMIC_RELAXED) != 0;
 }
 
-/* The top-level keys of an exact dict that take part; a `count` of 0 selects all. */
+/* What of an exact dict takes part, at the top level. All zero: everything. */
 typedef struct {
-    PyObject *const *names; /* exact str objects */
+    PyObject *const *names;  /* exact str objects, all different */
+    PyObject *const *values; /* of the names, which alone take part; NULL: the names are left out */
     Py_ssize_t count;
-    bool drops; /* the names are left out, else only they are kept */
+    bool is_partial; /* else everything takes part */
 } ovt_selection;
 
 /* How to walk. */
