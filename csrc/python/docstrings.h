@@ -328,6 +328,8 @@ static const char OVT_DOC_SHAPE[] =
     "    CircularReferenceError: A container contains itself.\n"
     "    DepthError: Containers are nested deeper than ``max_depth``.\n"
     "    UnsupportedTypeError: Reading a value failed, such as slicing a deque under ``\"seed\"``.\n"
+    "    CanonicalizationError: The rows have more than 256 MiB, as those of a value may whose long\n"
+    "        keys are nested.\n"
     "    ValueError: There is no such profile.\n"
     "\n"
     "Source: \"The case for shape-only fingerprints\", A minimal implementation.\n"
