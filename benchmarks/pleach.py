@@ -1,7 +1,8 @@
 """``python -m benchmarks.pleach``: fingerprints of LLM calls, and hits of a cache of many entries.
 
 The peer takes the same steps with orjson, sorted, and hashlib, and checks nothing. Both are timed
-in turn; a ratio is the median of those of the rounds.
+in turn, by the processor's time; a ratio is the median of those of the rounds. Hits are timed by
+the clock on the wall.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from overturn_fast import backend, pleach
@@ -34,7 +35,7 @@ WORDS = [
     "see\nreport",
     "7",
 ]
-GOALS = {"plain": 1.2, "handles": 3.0}
+GOALS = {"mapping": 1.2, "plain": 1.2, "handles": 3.0}
 HIT_GOAL_US = 60.0
 
 
@@ -78,8 +79,8 @@ def call_of(message_size: int, tool_size: int) -> dict[str, Any]:
 
 
 CALLS = {
-    "16 KB of messages, 13 KB of tools": (780, 360),
-    "16 KB in all, 4 KB of them messages": (160, 240),
+    "16 KB of messages, 11 KB of tools": (780, 360),
+    "16 KB in all, 5 KB of them messages": (200, 310),
 }
 
 
@@ -110,10 +111,10 @@ def by_hand(call: dict[str, Any]) -> str:
 
 def seconds(function: Callable[[], object], calls: int) -> float:
     """For one call, of so many."""
-    started = perf_counter()
+    started = process_time()
     for _ in range(calls):
         function()
-    return (perf_counter() - started) / calls
+    return (process_time() - started) / calls
 
 
 def compare(call: dict[str, Any], rounds: int, calls: int) -> None:
@@ -123,12 +124,13 @@ def compare(call: dict[str, Any], rounds: int, calls: int) -> None:
         "system_prompt": pleach.SystemPrompt(call["system_prompt"]),
     }
     inputs = {
+        "mapping": call,
         "plain": pleach.FingerprintInput(**call),
         "handles": pleach.FingerprintInput(**{**call, **handles}),
     }
     expected = by_hand(call)
     assert all(pleach.compute_fingerprint(one).hash == expected for one in inputs.values())
-    times: dict[str, list[float]] = {"by hand": [], "plain": [], "handles": []}
+    times: dict[str, list[float]] = {name: [] for name in ("by hand", *inputs)}
     for _ in range(rounds):
         times["by hand"].append(seconds(lambda: by_hand(call), calls))
         for name, one in inputs.items():
@@ -164,7 +166,7 @@ def hits(entries: int, asked: int) -> None:
             assert found == answer
         cache.close()
     mean, median = statistics.mean(times), statistics.median(times)
-    said = "reached" if mean < HIT_GOAL_US else "missed"
+    said = "reached" if median < HIT_GOAL_US else "missed"
     print(f"a hit at {entries:,} entries: mean {mean:.1f} us, median {median:.1f} us", end=" ")
     print(f"(goal {HIT_GOAL_US:.0f} us: {said})")
 
@@ -174,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     described = argparse.ArgumentParser(prog="python -m benchmarks.pleach")
     described.add_argument("--quick", action="store_true", help="shows that it runs, not how fast")
     options = described.parse_args(arguments)
-    rounds, calls, entries = (2, 5, 100) if options.quick else (30, 200, 100_000)
+    rounds, calls, entries = (2, 5, 100) if options.quick else (200, 40, 100_000)
     print(f"overturn_fast.pleach, {backend} backend")
     try:
         for name, sizes in CALLS.items():

@@ -12,6 +12,9 @@ __all__ = ["DEFAULT_MAX_DEPTH", "TOOL_CALL", "call_parts", "checked_depth", "che
 DEFAULT_MAX_DEPTH: Final = 10_000
 """Levels of nested containers that a value may have unless the caller says otherwise."""
 
+SHAPE_PROFILES: Final = ("seed", "v2")
+"""The profiles of shapes, in the order of ``ovt_shape_profile`` in the C core."""
+
 TOOL_CALL: Final = "tool_call"
 """The ``kind`` of a tool call's fingerprint."""
 
@@ -42,10 +45,11 @@ def checked_integers(integers: Any) -> bool:
 
 def checked_shape_profile(profile: Any) -> str:
     """``profile`` if it names one of the shapes."""
+    names = " or ".join(f'"{name}"' for name in SHAPE_PROFILES)
     if not isinstance(profile, str):
-        raise TypeError(f'profile must be "seed" or "v2", not {type(profile).__name__}')
-    if profile not in ("seed", "v2"):
-        raise ValueError('profile must be "seed" or "v2"')
+        raise TypeError(f"profile must be {names}, not {type(profile).__name__}")
+    if profile not in SHAPE_PROFILES:
+        raise ValueError(f"profile must be {names}")
     return str.__str__(profile)
 
 

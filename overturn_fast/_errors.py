@@ -128,7 +128,13 @@ class Status(enum.IntEnum):
     """Of JSON text; a ``TextReason`` says what."""
     CALL = 11
     """Of JSON text that should be a call; a ``CallReason`` says what."""
+    SHAPE_SIZE = 12
+    """Of a shape whose rows have too many bytes."""
 
+
+MAX_ROW_BYTES: Final = 1 << 28
+"""Bytes that the rows of a shape may have in UTF-8, with one behind each path and each type. Every
+row spells its path from the root, so that a small value may have rows without measure."""
 
 _WORDING: Final[dict[int, tuple[type[CanonicalizationError], str]]] = {
     Status.UNSUPPORTED_TYPE: (UnsupportedTypeError, "{type} has no canonical form"),
@@ -138,6 +144,10 @@ _WORDING: Final[dict[int, tuple[type[CanonicalizationError], str]]] = {
     Status.SURROGATE: (SurrogateError, "{type} holds a lone surrogate"),
     Status.KEY_SURROGATE: (SurrogateError, "a key of type {type} holds a lone surrogate"),
     Status.CIRCULAR_REFERENCE: (CircularReferenceError, "{type} contains itself"),
+    Status.SHAPE_SIZE: (
+        CanonicalizationError,
+        f"the rows of its shape have more than {MAX_ROW_BYTES:,} bytes",
+    ),
 }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from overturn_fast._errors import Status, text_failure
+from overturn_fast._arguments import SHAPE_PROFILES
+from overturn_fast._errors import Status, failure, text_failure
 from overturn_fast._native import ffi, lib
-from overturn_fast._shape_values import PROFILES
 
 __all__ = ["text_shape", "text_shape_digest"]
 
@@ -16,7 +16,7 @@ _END: Final = b"\xff"  # behind every path and every type
 
 _unpack: Final[Callable[[Any, int], bytes]] = ffi.unpack  # type: ignore[assignment]
 
-_INDEX: Final = {profile: index for index, profile in enumerate(PROFILES)}
+_INDEX: Final = {profile: index for index, profile in enumerate(SHAPE_PROFILES)}
 
 # Each an ovt_shape_output. Taking one out and putting it back are atomic.
 _outputs: Final[list[Any]] = []
@@ -42,9 +42,9 @@ def _output_of(text: bytes | memoryview, profile: str, max_depth: int, *, digest
             output, _INDEX[profile], digest, _SEED, held, len(text), max_depth
         )
         if length == _FAILED:
-            if output.status == Status.NO_MEMORY:
-                raise MemoryError
-            raise text_failure(output.reason, output.offset, text, max_depth)
+            if output.status == Status.TEXT:
+                raise text_failure(output.reason, output.offset, text, max_depth)
+            raise failure(output.status, (), None)
         try:
             return _unpack(output.data, length)
         finally:

@@ -18,7 +18,7 @@ from overturn_fast._profiles import OVERTURN
 from overturn_fast._pure.canonical import canonical_text
 from overturn_fast._pure.strings import join_surrogates, quote
 
-__all__ = ["PLAIN_KEY", "PROFILES", "SEED_ITEMS", "VIEWS", "OrderedPairs", "View", "json_type"]
+__all__ = ["PLAIN_KEY", "SEED_ITEMS", "VIEWS", "OrderedPairs", "View", "json_type"]
 
 View = str | Pairs | list[object]
 """The name of a type, the members of an object, or the items of an array that count."""
@@ -29,9 +29,6 @@ class OrderedPairs(Pairs):
 
     __slots__ = ()
 
-
-PROFILES: Final = ("seed", "v2")
-"""The names of the profiles, in the order of ``ovt_shape_profile`` in the C core."""
 
 SEED_ITEMS: Final = 5
 """How many items of an array count under the profile ``seed``."""

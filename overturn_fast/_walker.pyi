@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from overturn_fast._pure.call_key import call_fingerprint as call_fingerprint
 from overturn_fast._pure.fingerprints import ToolFingerprinter as ToolFingerprinter
 from overturn_fast._pure.fingerprints import canonical_json as canonical_json
 from overturn_fast._pure.fingerprints import canonical_with as canonical_with

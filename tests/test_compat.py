@@ -478,6 +478,20 @@ def test_what_an_encoder_raises_is_passed_on(engine: ModuleType) -> None:
             compat_of(engine, name)(*args, [b"x"], encoder=encoder)
 
 
+def test_what_an_encoder_raises_is_final(engine: ModuleType) -> None:
+    asked = []
+
+    def encoder(value: object) -> object:
+        asked.append(value)
+        raise LookupError("nothing known")
+
+    for name, args in (("canonical_json", ()), ("hash_json", ()), ("tool_fingerprint", ("t",))):
+        asked.clear()
+        with pytest.raises(LookupError):
+            compat_of(engine, name)(*args, {"a": b"x", "b": 1j}, encoder=encoder)
+        assert asked == [b"x"]
+
+
 def test_what_stops_a_program_is_passed_on(engine: ModuleType) -> None:
     class Stops:
         def model_dump(self) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,13 +170,17 @@ def test_members_that_are_missing_or_wrong_are_reported(run: Run) -> None:
     lines = [
         '{"r": {"a": 1}, "t": 1780272000}', '{"r": {"a": 1}, "t": 1780272000000}', '{"t": 1}',
         '{"r": 1, "t": {}}', '{"r": 1, "t": "soon"}', "[1]", '{"r": {"a": 1}}',
+        f'{{"r": 1, "t": 1{"0" * 400}}}', '{"r": 1, "t": 1e400}', '{"r": 1, "t": -1}',
+        f'{{"r": 1, "t": 1{"0" * 5000}}}', '{"r": 1, "t": 1e15}', '{"r": 1, "t": true}',
     ]  # fmt: skip
     result = run(
         "learn", "-", "--response", "r", "--time", "t", "-o", "x.json",
         input="\n".join(lines).encode(),
     )  # fmt: skip
     assert result.exit_code == 1
-    assert re.findall(r"^<stdin>:(\d+):", result.output, re.M) == ["3", "4", "5", "6"]
+    assert re.findall(r"^<stdin>:(\d+):", result.output, re.M) == [
+        str(line) for line in (3, 4, 5, 6, *range(8, 14))
+    ]
     stats = load("x.json")
     assert (stats.observations, stats.first_seen, stats.last_seen) == (3, START, START)
 
@@ -223,6 +230,81 @@ def test_declared_maps_formats_and_enums_are_learned(run: Run) -> None:
     assert "ann" not in Path("x.json").read_text()
     assert run("learn", "x.ndjson", "--extend", "--map", "v", "-o", "x.json").exit_code == 2
     assert run("learn", "x.ndjson", "--map", "..", "-o", "y.json").exit_code == 2
+
+
+def test_what_was_learned_with_a_key_is_checked_and_extended_with_it(run: Run) -> None:
+    for name, status in (("a", "on"), ("b", "paused")):
+        lines = [json.dumps({"status": status}) for _ in range(60)]
+        Path(f"{name}.ndjson").write_text("\n".join(lines))
+    Path("key").write_bytes(b"a key of 16 bytes or more")
+    Path("other").write_bytes(b"another of 16 bytes and more")
+    key = ("--enum-key", "key")
+    assert run("learn", "a.ndjson", *key, "-o", "x.json").exit_code == 0
+    found = run("check", "x.json", "b.ndjson", *key)
+    assert (found.exit_code, "status varies 1 string -> 2 strings" in found.output) == (2, True)
+    assert run("check", "x.json", "a.ndjson", *key).exit_code == 0
+    assert run("report", "x.json", "b.ndjson", *key, "-o", "x.html").exit_code == 0
+    for options, message in (
+        ((), "by a key, which is needed"),
+        (("--enum-key", "other"), "by another key"),
+        (("--enum-key", "b.ndjson"), "by another key"),
+    ):
+        refused = run("check", "x.json", "b.ndjson", *options)
+        assert (refused.exit_code, message in refused.output) == (4, True)
+        refused = run("learn", "b.ndjson", "--extend", *options, "-o", "x.json")
+        assert (refused.exit_code, message in refused.output) == (2, True)
+    assert run("learn", "b.ndjson", "--extend", *key, "-o", "x.json").exit_code == 0
+    assert "2 different strings" in run("show", "x.json").output
+    run("learn", "a.ndjson", "-o", "y.json")
+    refused = run("check", "y.json", "b.ndjson", *key)
+    assert (refused.exit_code, "there is no key" in refused.output) == (4, True)
+    refused = run("learn", "a.ndjson", "--extend", "--formats", "-o", "y.json")
+    assert (refused.exit_code, "cannot be changed by --extend" in refused.output) == (2, True)
+
+
+def test_several_may_extend_a_database_at_once(run: Run) -> None:
+    Path("x.ndjson").write_text('{"a": 1}\n' * 50)
+    arguments = ["drift", "learn", "x.ndjson", "--extend", "--tool", "t", "-o", "all.db"]
+    command = [sys.executable, "-m", "overturn_fast.cli", *arguments]
+    learning = [subprocess.Popen(command) for _ in range(4)]
+    assert [process.wait(120) for process in learning] == [0] * 4
+    assert "t: 200 responses" in run("show", "all.db").output
+
+
+@pytest.mark.parametrize("command", ["learn", "show", "check", "merge"])
+def test_a_file_that_is_no_database_is_reported(run: Run, command: str) -> None:
+    Path("x.ndjson").write_text("{}\n")
+    Path("x.db").write_text("no database " * 1000)
+    arguments = {
+        "learn": ["x.ndjson", "--extend", "--tool", "t", "-o", "x.db"],
+        "show": ["x.db"],
+        "check": ["x.db", "x.ndjson"],
+        "merge": ["x.db", "x.db", "-o", "y.json"],
+    }
+    result = run(command, *arguments[command])
+    assert result.exit_code == (4 if command == "check" else 2)
+    assert "not a database" in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("command", ["learn", "check", "report"])
+def test_the_keyboard_ends_a_command_with_a_status_that_is_no_severity(
+    learned: Run, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    module = importlib.import_module(f"overturn_fast.cli.drift.{command}")
+    monkeypatch.setattr(module, "learn_files", interrupted)
+    before = Path("search.json").read_bytes()
+    arguments = {
+        "learn": ["weeks.ndjson", "-o", "search.json"],
+        "check": ["search.json", "weeks.ndjson"],
+        "report": ["search.json", "weeks.ndjson", "-o", "search.html"],
+    }
+    assert learned(command, *arguments[command]).exit_code == 130
+    assert Path("search.json").read_bytes() == before
+    assert not Path("search.html").exists()
 
 
 def test_merging_what_does_not_belong_together_is_refused(run: Run) -> None:

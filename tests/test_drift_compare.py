@@ -9,6 +9,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overturn_fast.shape import (
     Comparison,
@@ -237,7 +239,18 @@ def test_every_drift_can_be_planted_in_every_tool() -> None:
             [("breaking", "field_removed", "$.a")],
             id="only-the-top",
         ),
-        pytest.param([([], 100)], [([{"a": 1}], 100)], [], id="items-at-last"),
+        pytest.param(
+            [([], 100)],
+            [([{"a": 1}], 100)],
+            [("warning", "variant_added", "$[]")],
+            id="items-at-last",
+        ),
+        pytest.param(
+            [({"m": {"name": 1}}, 500)],
+            [({"m": {"17": 1}}, 100)],
+            [("breaking", "field_removed", "$.m.name"), ("warning", "field_added", "$.m.{*}")],
+            id="a-name-and-then-identifiers",
+        ),
         pytest.param([(1, 100)], [("1", 100)], [("breaking", "type_changed", "$")], id="root"),
     ],
 )
@@ -245,6 +258,37 @@ def test_a_change_has_its_kind_and_severity(
     before: list[tuple[Any, int]], since: list[tuple[Any, int]], events: list[tuple[str, str, str]]
 ) -> None:
     assert found(of(*before), of(*since)) == events
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "kind", "headline"),
+    [
+        ({"a": None}, {"a": "x"}, "variant_added", "a varies null -> null | string"),
+        ({"a": None}, {"a": {"b": 1}}, "variant_added", "a varies null -> null | object"),
+        (None, [1], "variant_added", "$ varies null -> null | array"),
+        ({"a": []}, {"a": [{"b": 1}]}, "variant_added", "a[] varies absent -> object"),
+        ([], [1], "variant_added", "[] varies absent -> number"),
+        ({"m": {}}, {"m": {"2026-07-13": 1}}, "field_added", "m.{*} added: present in 0% -> "),
+        (
+            {"m": {"k": 1}},
+            {"m": {"k": 1, "17": "x"}},
+            "field_added",
+            "m.{*} added: present in 0% ->",
+        ),
+    ],
+)
+def test_what_was_always_empty_and_is_not_any_more_is_a_change(
+    before: Any, since: Any, kind: str, headline: str
+) -> None:
+    (event,) = compare(of((before, 500)), of((since, 100), at=1.0))
+    assert (event.severity, event.kind) == ("warning", kind)
+    assert event.headline().startswith(headline)
+    assert (event.baseline_observations, event.current_observations) == (500, 100)
+    assert event.first_seen == "1970-01-01T00:00:01Z"
+    (event,) = compare(of((before, 500)), of((since, 2), (before, 98)))
+    assert (event.severity, event.current_observations, event.after_rate) == ("info", 2, 0.02)
+    assert compare(of((before, 49)), of((since, 100))).has_too_few
+    assert list(compare(of((since, 500)), of((since, 100)))) == []
 
 
 def test_every_kind_has_a_severity() -> None:
@@ -465,6 +509,46 @@ def test_the_schema_is_one_and_accepts_what_it_was_learned_from(tool: str) -> No
         validator.validate(response)
     _, drifted = next(traffic(tool, 1, 1, seed=5, drifts=("string",)))
     assert not validator.is_valid(drifted)
+
+
+ANY = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(),
+        st.sampled_from(["2026-07-13T06:44:18Z", "2026-13-45T99:44:18Z", "ann@example.com"]),
+    ),
+    lambda values: st.one_of(
+        st.lists(values, max_size=4),
+        st.dictionaries(st.sampled_from(["a", "b", "c d", "17", ""]), values, max_size=4),
+    ),
+    max_leaves=20,
+)
+TIGHT = st.builds(
+    Limits,
+    max_depth=st.integers(1, 5),
+    max_paths=st.integers(1, 30),
+    map_keys=st.integers(1, 4),
+    map_containers=st.integers(1, 4),
+    maps=st.sets(st.sampled_from(["a", "$", "a[].b"]), max_size=2).map(frozenset),
+)
+
+
+@given(st.lists(ANY, min_size=1, max_size=8), TIGHT)
+def test_a_schema_accepts_whatever_it_was_learned_from(
+    responses: list[Any], limits: Limits
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    stats = ShapeStats("t", limits=limits, formats=True)
+    for response in responses:
+        stats.observe_text(json.dumps(response))
+    schema = json_schema(stats)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for response in responses:
+        validator.validate(response)
 
 
 def test_a_schema_of_anything_learned_accepts_it() -> None:

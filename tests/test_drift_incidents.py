@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import functools
 import inspect
 import json
 import logging
 import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -118,6 +121,22 @@ def test_a_resolved_incident_is_forgotten_in_time() -> None:
     assert incidents.all() == []
 
 
+def test_incidents_are_bounded_whatever_a_tool_returns() -> None:
+    incidents = Incidents()
+    for hour in range(0, 500, 2):  # something else is new each time, and never goes
+        fields = {
+            f"f{chr(97 + i % 26)}_{chr(97 + i // 26 % 26)}": 1 for i in range(hour, hour + 50)
+        }
+        incidents.update(outcome(BEFORE | fields), hour * HOUR)
+        incidents.update(outcome(BEFORE | {f"g{hour}": "x"}), (hour + 1) * HOUR)
+    assert len(incidents.open()) <= 100
+    assert len(incidents.all()) <= 200
+    assert all(len(incident.events) <= 1000 for incident in incidents.all())
+    again = Incidents()
+    again.loads(incidents.dumps())
+    assert again.dumps() == incidents.dumps()
+
+
 def test_incidents_survive_their_text() -> None:
     incidents = Incidents()
     incidents.update(outcome(MIGRATED), 10 * HOUR)
@@ -145,8 +164,26 @@ def test_the_same_comparisons_make_the_same_incidents() -> None:
         lambda d: d["incidents"][0].update(state="over"),
         lambda d: d["incidents"][0].update(opened_at="now"),
         lambda d: d["incidents"][0]["events"][0].update(severity="fatal"),
+        lambda d: d["incidents"][0].update(opened_at=10**30),
+        lambda d: d["incidents"][0].update(seen_at=True),
+        lambda d: d["incidents"][0].update(id=7),
+        lambda d: d["incidents"][0].update(tool="other"),
+        lambda d: d["incidents"][0].update(events=[]),
         lambda d: d["incidents"][0]["events"][0].pop("kind"),
+        lambda d: d["incidents"][0]["events"][0].update(kind="other"),
+        lambda d: d["incidents"][0]["events"][0].update(path="no path"),
+        lambda d: d["incidents"][0]["events"][0].update(path=["$"]),
+        lambda d: d["incidents"][0]["events"][0].update(before=None),
+        lambda d: d["incidents"][0]["events"][0].update(before_rate="1"),
+        lambda d: d["incidents"][0]["events"][0].update(after_rate=1.5),
+        lambda d: d["incidents"][0]["events"][0].update(first_seen=5),
+        lambda d: d["incidents"][0]["events"][0].update(first_seen="today"),
+        lambda d: d["incidents"][0]["events"][0].update(current_observations=None),
+        lambda d: d["incidents"][0]["events"][0].update(baseline_observations=-1),
+        lambda d: d["incidents"][0]["events"][0].update(hint=1),
+        lambda d: d["incidents"][0]["events"][0].update(tool=["t"]),
         lambda d: d.update(incidents=7),
+        lambda d: d.update(incidents=[7]),
     ],
 )
 def test_damaged_incidents_are_refused(damage: Any) -> None:
@@ -201,6 +238,22 @@ def test_a_window_is_compared_when_it_is_old() -> None:
     clock.now += 61
     monitor.observe(MIGRATED)
     assert len(seen) == 1
+
+
+def test_a_window_is_as_old_as_its_first_response_that_counts() -> None:
+    clock = Clock()
+    monitor = DriftMonitor("t", of((BEFORE, 500)), max_age=60.0, clock=clock, logger=None)
+    monitor.observe({(1, 2): 3})  # which has no shape
+    clock.now += 59
+    for _ in range(20):
+        monitor.observe(BEFORE)
+    clock.now += 59
+    monitor.observe({(1, 2): 3})
+    monitor.observe(BEFORE)
+    assert (monitor.state.compared, monitor.state.waiting) == (0, 21)
+    clock.now += 1
+    monitor.observe(BEFORE)
+    assert (monitor.state.compared, monitor.state.waiting) == (1, 0)
 
 
 def test_a_check_does_not_wait() -> None:
@@ -267,6 +320,114 @@ def test_any_number_of_threads_may_observe() -> None:
     assert state.compared * 97 + state.waiting == 2000
 
 
+def test_windows_can_be_compared_elsewhere() -> None:
+    threads: list[int] = []
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        monitor = DriftMonitor(
+            "t", of((BEFORE, 500)), window=20, logger=None, executor=pool, clock=Clock(),
+            on_change=lambda _: threads.append(threading.get_ident()),
+        )  # fmt: skip
+        for _ in range(20):
+            monitor.observe(MIGRATED)
+    assert len(threads) == 1
+    assert threads[0] != threading.get_ident()
+    assert monitor.state.compared == 1
+    for _ in range(20):  # the pool is closed by now
+        monitor.observe(BEFORE)
+    assert monitor.state.compared == 2
+    assert threads[1] == threading.get_ident()
+
+
+def test_windows_do_not_queue_up() -> None:
+    is_free = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(is_free.wait, 60)
+        monitor = DriftMonitor("t", of((BEFORE, 500)), window=20, logger=None, executor=pool)
+        for _ in range(1000):
+            monitor.observe(MIGRATED)
+        assert (monitor.state.compared, monitor.state.waiting) == (0, 980)
+        is_free.set()
+    monitor.observe(MIGRATED)
+    assert (monitor.state.compared, monitor.state.waiting) == (2, 0)
+
+
+def test_a_failure_elsewhere_is_counted() -> None:
+    def fail(_: object) -> None:
+        raise RuntimeError("secret")
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        monitor = DriftMonitor(
+            "t", of((BEFORE, 500)), window=20, logger=None, executor=pool, on_change=fail
+        )
+        for _ in range(20):
+            monitor.observe(MIGRATED)
+    assert (monitor.state.failures, monitor.state.last_failure) == (1, "RuntimeError")
+
+
+def test_an_observation_may_lead_to_another_one() -> None:
+    monitor = DriftMonitor("t", of(({"a": 1}, 500)), window=20, logger=None)
+
+    class Calling(Mapping[str, int]):
+        def __getitem__(self, key: str) -> int:
+            monitor.observe({"a": 1})
+            return 1
+
+        def __iter__(self) -> Iterator[str]:
+            return iter(["a"])
+
+        def __len__(self) -> int:
+            return 1
+
+    def observe() -> None:
+        for _ in range(30):
+            monitor.observe(Calling())
+
+    thread = threading.Thread(target=observe, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive(), "it waits for itself"
+    state = monitor.state
+    assert (state.compared, state.refused, state.failures) == (3, 0, 0)
+
+
+def test_what_is_passed_on_does_not_change_any_more() -> None:
+    seen: list[Incident] = []
+    monitor = DriftMonitor("t", of((BEFORE, 500)), window=20, logger=None, on_change=seen.append)
+    for response in (MIGRATED, BEFORE):
+        for _ in range(20):
+            monitor.observe(response)
+    assert [(one.state, len(one.events)) for one in seen] == [("new", 4), ("recovering", 4)]
+    seen[1].events.clear()
+    assert len(monitor.incidents.all()[0].events) == 4
+
+
+def test_windows_look_at_strings_as_the_baseline_does() -> None:
+    key = b"a key of 16 bytes or more"
+    for formats, enum_key in ((True, None), (False, key), (True, key)):
+        known = ShapeStats("t", formats=formats, enum_key=enum_key)
+        known.observe({"status": "on"}, count=500)
+        seen: list[Incident] = []
+        monitor = DriftMonitor(
+            "t", known, window=20, logger=None, on_change=seen.append, enum_key=enum_key
+        )
+        for _ in range(20):
+            monitor.observe({"status": "paused"})
+        assert (monitor.state.compared, monitor.state.failures) == (1, 0)
+        assert len(seen) == (enum_key is not None)
+    with pytest.raises(ValueError, match="by a key, which is needed"):
+        DriftMonitor("t", known)
+    with pytest.raises(ValueError, match="by another key"):
+        DriftMonitor("t", known, enum_key=b"another key of 16 bytes")
+    seen = []
+    monitor = DriftMonitor(
+        "t", learn=60, window=20, logger=None, on_change=seen.append, enum_key=key
+    )
+    for status, count in (("on", 60), ("paused", 20)):
+        for _ in range(count):
+            monitor.observe({"status": status})
+    assert [one.severity for one in seen] == ["warning"]
+
+
 def test_a_monitor_keeps_its_own_baseline() -> None:
     stats = of((BEFORE, 500))
     monitor = DriftMonitor("t", stats, logger=None)
@@ -323,6 +484,23 @@ def test_a_watched_coroutine_function_stays_one() -> None:
     assert asyncio.run(search("x")) == ["x"]
     assert search.monitor.state.waiting == 1  # type: ignore[attr-defined]
     assert search.monitor.tool == "search"  # type: ignore[attr-defined]
+
+
+def test_a_function_that_returns_a_coroutine_is_awaited() -> None:
+    async def search(query: str) -> list[str]:
+        return [query]
+
+    class Tool:
+        async def __call__(self, query: str) -> list[str]:
+            return [query]
+
+    for tool in (lambda query: search(query), functools.partial(search), Tool()):
+        watched = watch_shape("search")(tool)
+        assert asyncio.run(watched("x")) == ["x"]
+        monitor = watched.monitor  # type: ignore[attr-defined]
+        assert monitor.check() is None
+        assert monitor.state.waiting == 1
+        assert monitor._current.root.arrays == 1
 
 
 def test_functions_may_share_a_monitor() -> None:

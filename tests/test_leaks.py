@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import decimal
 import gc
+import itertools
 import os
 import resource
 import subprocess
@@ -21,7 +22,9 @@ from typing import Any
 import pytest
 
 import overturn_fast
+from overturn_fast import pleach
 from overturn_fast._pure import fingerprints
+from overturn_fast.pleach.fingerprint import _KINDS as KINDS
 
 # Of each case on the native engine; fewer where the run is about the twin, and on the twin, which
 # has no memory of its own to lose.
@@ -86,6 +89,53 @@ DEEP: Any = []
 for _ in range(20):
     DEEP = [DEEP]
 
+
+class Interrupting(Loose):
+    def __iter__(self) -> Iterator[str]:
+        raise KeyboardInterrupt
+
+
+LLM_CALL: dict[str, Any] = {
+    "model": "m-1",
+    "family": "f-1",
+    "callClass": "c-1",
+    "runtimeMode": "interactive",
+    "messages": [CALL, Loose(b=1)],
+    "systemPrompt": "é" * 9,
+    "tools": [{"name": "web", "x": [1]}, {"name": "calc"}],
+    "temperature": 0.75,
+    "seed": 2**40,
+    "activeSafetyPolicies": [("a", "1")],
+}
+LLM_TURNS: Iterator[Any] = itertools.cycle(
+    [
+        LLM_CALL,
+        pleach.FingerprintInput.from_mapping(
+            {**LLM_CALL, "runtimeMode": pleach.RuntimeMode.CODING_AGENT}
+        ),
+        {**LLM_CALL, "tools": pleach.ToolCatalog([]), "systemPrompt": pleach.SystemPrompt("x")},
+        {**LLM_CALL, "messages": ["x" * 40_000], "tools": None},
+        # Those that are not usual, or wrong.
+        *(
+            {**LLM_CALL, "tools": tools}
+            for tools in ([{"name": "a"}] * 2, [{"name": "a"}, {}], [CYCLE])
+        ),
+        *(
+            {**LLM_CALL, "tools": [{"name": "a"}, {"name": "b", "x": value}]}
+            for value in (b"", CYCLE)
+        ),
+        *({**LLM_CALL, "messages": [1, value]} for value in (CYCLE, b"", Unreadable())),
+        *({**LLM_CALL, "systemPrompt": prompt} for prompt in ("\ud800", Text("x"), 1)),
+        *({**LLM_CALL, "runtimeMode": mode} for mode in ("x", Text("interactive"), None)),
+        {**LLM_CALL, "runtime_mode": "interactive"},
+        {**LLM_CALL, "model": "é"},
+        {**LLM_CALL, "seed": 2**60},
+        {**LLM_CALL, "activeSafetyPolicies": [("a", "@")]},
+        {**LLM_CALL, 1: 1},
+        Loose(LLM_CALL),
+    ]
+)
+
 Case = Callable[[ModuleType], Any]
 
 
@@ -98,6 +148,13 @@ def counted(counter: Any) -> Any:
     counter.clear()
     counter.observe({"after": ["clear"]})
     return exported
+
+
+def fingerprint_of_call(engine: ModuleType, call: Any) -> Any:
+    """By the short way, unless it has no canonical form."""
+    with contextlib.suppress(overturn_fast.CanonicalizationError):
+        return engine.call_fingerprint(KINDS, call, "1.1.0", 1)
+    return None
 
 
 SUCCESSES: dict[str, Case] = {
@@ -153,6 +210,7 @@ SUCCESSES: dict[str, Case] = {
         )
     ],
     "a counter": lambda e: counted(e.shape_counter()),
+    "calls of a language model": lambda e: fingerprint_of_call(e, next(LLM_TURNS)),
     "another profile": lambda e: e.canonical_with("pleach", [CALL["é"], "\ud800", {"é": 1}]),
 }
 
@@ -257,6 +315,15 @@ FAILURES: dict[str, tuple[type[BaseException], Case]] = {
     "a wrong limit": (TypeError, lambda e: e.canonical_json(CALL, max_depth="5")),
     "a wrong hook": (TypeError, lambda e: e.hash_json(CALL, encoder=5)),
     "a wrong argument": (TypeError, lambda e: e.canonical_json(CALL, other=1)),
+    "an interrupted call of a language model": (
+        KeyboardInterrupt,
+        lambda e: e.call_fingerprint(
+            KINDS if e is not fingerprints else interrupt(0),
+            {**LLM_CALL, "tools": [{"name": "a", "x": Interrupting()}, {"name": "b"}]},
+            "1.1.0",
+            1,
+        ),
+    ),
     "an unknown profile": (KeyError, lambda e: e.canonical_with("other", CALL)),
 }
 
@@ -264,7 +331,8 @@ FAILURES: dict[str, tuple[type[BaseException], Case]] = {
 WITNESSES: list[Any] = [
     *(TARGET, CALL, CALL["é"], CYCLE, CYCLE[1], DEEP, KEYS, *KEYS, fail, interrupt, Loose, Target),
     *(overturn_fast.UnsupportedTypeError, overturn_fast.DepthError, overturn_fast.KeyTypeError),
-    *(Lost, Text, Unreadable, "ticketId", "\ud83d\ude00"),
+    *(Lost, Text, Unreadable, "ticketId", "\ud83d\ude00", None, pleach.Fingerprint, *KINDS),
+    *(pleach.RuntimeMode.INTERACTIVE, LLM_CALL, *LLM_CALL.values(), LLM_CALL["tools"][0]),
 ]
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import pickle
 import random
+import re
 import shutil
 import struct
 import subprocess
 from collections import UserDict
+from collections.abc import Iterator
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -20,7 +23,13 @@ from conftest import DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overturn_fast import CanonicalizationError, CircularReferenceError, SurrogateError, pleach
+from overturn_fast import (
+    CanonicalizationError,
+    CircularReferenceError,
+    SurrogateError,
+    backend,
+    pleach,
+)
 from overturn_fast.pleach import (
     Fingerprint,
     FingerprintConfig,
@@ -37,6 +46,7 @@ from overturn_fast.pleach import (
     is_cache_eligible,
 )
 from overturn_fast.pleach.fields import IDENTITY_FIELDS
+from overturn_fast.pleach.fingerprint import _by_steps, _short_way
 from overturn_fast.pleach.temperature import bucket
 
 CALL: dict[str, Any] = {
@@ -156,8 +166,20 @@ def test_no_identity_field_changes_the_hash(identity: dict[str, str]) -> None:
 def test_an_input_is_made_of_key_fields_and_identity_fields_alone() -> None:
     fields = {field.name for field in dataclasses.fields(FingerprintInput)}
     assert fields == set(CALL) | set(IDENTITY_FIELDS)
-    assert len(IDENTITY_FIELDS) == 10
+    assert {camel(name) for name in IDENTITY_FIELDS} == {
+        "chatId",
+        "sessionId",
+        "messageId",
+        "userId",
+        "orgId",
+        "environmentId",
+        "workspaceId",
+        "evalRunId",
+        "replayOfEventId",
+        "recordedAt",
+    }
     assert [f.name for f in dataclasses.fields(FingerprintMetadata)] == list(IDENTITY_FIELDS)
+    assert not isinstance(FingerprintInput(**CALL), FingerprintMetadata)
 
 
 # -- ways to say the same --------------------------------------------------------------------------
@@ -256,6 +278,162 @@ def test_the_input_is_not_changed_and_the_order_of_messages_counts() -> None:
     assert hash_of(messages=(1, 2)) == hash_of(messages=[1, 2])
 
 
+# -- the short way of the C core, and every step in full -------------------------------------------
+
+USUAL: dict[str, dict[str, Any]] = {
+    "all": {},
+    "camel-case": {camel(name): value for name, value in CALL.items()},
+    "bare": {name: None for name in CALL if name not in BARE},
+    "many-tools": {"tools": [{"name": f"tool_{n * 7 % 40}", "n": n} for n in range(40)]},
+    "long-names": {"tools": [{"name": "a" * n} for n in (9, 8, 10, 1)]},
+    "long-prompt": {"system_prompt": "é" * 70_000},
+    "long-messages": {"messages": [{"content": "x" * 100_000}] * 2},
+    "long-tools": {"tools": [{"name": "t", "text": 'é"' * 30_000}]},
+    "handles": {"tools": ToolCatalog(CALL["tools"]), "system_prompt": SystemPrompt("\u20ac")},
+    "escapes": {"model": 'a"\\\n', "tenant_id": "\x7f\x01"},
+    "member": {"runtime_mode": RuntimeMode.CODING_AGENT},
+    "int-temperature": {"temperature": 1, "seed": -(2**53) + 1},
+    "tuples": {"messages": (1, [2, (3,)]), "tools": ({"name": "a"},)},
+    "values-of-other-types": {"messages": [MappingProxyType({"b": 1, "a": UserDict(x=2)})]},
+}
+UNUSUAL: dict[str, dict[str, Any]] = {
+    "model": {"model": "modèle"},
+    "mode": {"runtime_mode": type("Word", (str,), {})("interactive")},
+    "tool": {"tools": [UserDict({"name": "a"})]},
+    "tool-name": {"tools": [{"name": "é"}, {"name": "a"}]},
+    "twin-tools": {"tools": [{"name": "a", "x": 2}, {"name": "a", "x": 1}]},
+    "prompt": {"system_prompt": type("Word", (str,), {})("x")},
+    "messages": {"messages": type("Items", (list,), {})([1])},
+    "temperature": {"temperature": 1e290},
+    "seed": {"seed": type("Count", (int,), {})(3)},
+    "version": {"pleach_version": "1.é"},
+}
+
+
+def both_ways(changed: dict[str, Any]) -> tuple[Fingerprint | None, Fingerprint]:
+    """The fingerprint by the short way, if it leads there, and by the steps."""
+    changed = dict(changed)
+    config = FingerprintConfig(pleach_version=changed.pop("pleach_version", "1.1.0"))
+    given = changed if "callClass" in changed else {**CALL, **changed}
+    return _short_way(given, config), _by_steps(FingerprintInput.from_mapping(given), config)
+
+
+@pytest.mark.parametrize("changed", USUAL.values(), ids=USUAL)
+def test_the_short_way_makes_what_the_steps_make(changed: dict[str, Any]) -> None:
+    short, full = both_ways(changed)
+    if backend == "python":
+        assert short is None
+    else:
+        assert short is not None
+        assert dataclasses.astuple(short) == dataclasses.astuple(full)
+        assert short.runtime_mode is full.runtime_mode
+        assert type(short) is Fingerprint
+        assert pickle.loads(pickle.dumps(short)) == full
+
+
+@pytest.mark.parametrize("changed", UNUSUAL.values(), ids=UNUSUAL)
+def test_what_is_not_usual_goes_by_the_steps(changed: dict[str, Any]) -> None:
+    short, full = both_ways(changed)
+    assert short is None
+    assert len(full.hash) == 64
+
+
+@given(
+    st.lists(JSON, max_size=4),
+    st.lists(st.tuples(st.text("ab0~", min_size=1, max_size=10), JSON), max_size=9),
+    st.none() | st.text(),
+    st.none() | st.floats(-4, 4),
+    st.integers(0, 15),
+)
+def test_both_ways_lead_to_one_fingerprint(
+    messages: list[Any], named: list[Any], prompt: Any, temperature: Any, precision: int
+) -> None:
+    tools = [{"name": name, "x": value} for name, value in dict(named).items()]
+    config = FingerprintConfig(temperature_precision=precision)
+    call = FingerprintInput("m", "f", "c", "headless-job", messages, prompt, tools, temperature)
+    try:
+        full = _by_steps(call, config)
+    except CanonicalizationError as error:
+        with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
+            compute_fingerprint(call, config)
+    else:
+        assert dataclasses.astuple(compute_fingerprint(call, config)) == dataclasses.astuple(full)
+
+
+def test_a_hook_may_ask_for_a_fingerprint_of_its_own() -> None:
+    class Asking(UserDict[str, Any]):
+        def __iter__(self) -> Iterator[str]:
+            self.data["inner"] = compute_fingerprint(CALL).hash
+            return iter(self.data)
+
+    plain = {"role": "user", "inner": HASH}
+    assert hash_of(messages=[Asking(role="user")]) == hash_of(messages=[plain])
+
+
+def test_a_list_that_a_hook_changes_meanwhile_does_no_harm() -> None:
+    tools: list[Any] = [{"name": f"t{n}"} for n in range(50)]
+    messages: list[Any] = []
+
+    class Clearing(UserDict[str, Any]):
+        def __iter__(self) -> Iterator[str]:
+            messages.clear()
+            tools.clear()
+            return iter(self.data)
+
+    messages += [Clearing(role="user"), *({"n": [n]} for n in range(50))]
+    call = {**CALL, "messages": messages, "tools": tools}
+    assert len(compute_fingerprint(call).hash) == 64
+
+
+def test_what_stops_a_program_passes_through() -> None:
+    stopped: list[str] = []
+
+    class Stopping(UserDict[str, Any]):
+        def __iter__(self) -> Iterator[str]:
+            if stopped:
+                return iter(self.data)
+            stopped.append("once")
+            raise KeyboardInterrupt
+
+    for name in ("messages", "tools"):
+        stopped.clear()
+        with pytest.raises(KeyboardInterrupt):
+            hash_of(**{name: [{"name": "a", "x": Stopping()}]})
+
+
+@pytest.mark.parametrize("field", ["messages", "tools"])
+def test_a_hook_that_fails_is_called_once(field: str) -> None:
+    calls: list[int] = []
+
+    class Failing(UserDict[str, Any]):
+        def __iter__(self) -> Iterator[str]:
+            calls.append(1)
+            raise OSError("disk")
+
+    items = [{"name": "z", "x": Failing()}, {"name": "a"}]
+    with pytest.raises(CanonicalizationError, match=rf"^{field}\[0\].x: reading .* failed"):
+        hash_of(**{field: items})
+    assert calls == [1]
+
+
+@pytest.mark.parametrize("field", ["messages", "tools"])
+def test_a_hook_that_calls_itself_without_end_is_an_error(field: str) -> None:
+    class Endless(UserDict[str, Any]):
+        def __iter__(self) -> Iterator[str]:
+            hash_of(**{field: [{"name": "a", "x": Endless()}]})
+            return iter(self.data)
+
+    with pytest.raises(CanonicalizationError, match=rf"^{field}\[0\].x: reading"):
+        hash_of(**{field: [{"name": "a", "x": Endless()}]})
+
+
+def test_a_mapping_is_read_by_its_keys_whatever_its_attributes() -> None:
+    class Both(dict[str, Any]):
+        model = "another"
+
+    assert compute_fingerprint(Both(CALL)).hash == HASH
+
+
 # -- temperatures ----------------------------------------------------------------------------------
 
 
@@ -273,9 +451,12 @@ def test_buckets_are_those_of_javascript() -> None:
         else:
             # JavaScript may give -0, whose JSON text is that of 0.
             assert bucket(double(digits), precision) == double(expected), (digits, precision)
-            assert math.copysign(1, bucket(double(digits), precision)) == math.copysign(
-                1, double(expected) or 0.0
-            )
+            config = FingerprintConfig(temperature_precision=precision)
+            found = compute_fingerprint(BARE, config, temperature=double(digits)).temperature_bucket
+            for rounded in (bucket(double(digits), precision), found):
+                assert rounded is not None
+                assert math.copysign(1, rounded) == math.copysign(1, double(expected) or 0.0)
+            assert found == double(expected), (digits, precision)
 
 
 _NODE = """
@@ -288,22 +469,42 @@ process.stdout.write(out);
 """
 
 
-def test_buckets_are_those_of_node_where_it_is_installed() -> None:
+def a_million_temperatures() -> list[tuple[float, int]]:
+    """The same in every run, with every precision from 0 to 15; many of them halves."""
+    source = random.Random(6)
+    temperatures = [source.random() * 2 for _ in range(500_000)]
+    temperatures += [n / 200_000 for n in range(-100_000, 400_000)]
+    return [(temperature, n % 16) for n, temperature in enumerate(temperatures)]
+
+
+@pytest.fixture(scope="module")
+def buckets() -> list[float]:
+    """Those of a million temperatures."""
+    return [bucket(*one) for one in a_million_temperatures()]
+
+
+def test_a_million_buckets_have_the_digest_of_those_of_node(buckets: list[float]) -> None:
+    told = json.loads((DATA / "pleach" / "million.json").read_text())["sha256"]
+    assert hashlib.sha256(struct.pack(f">{len(buckets)}d", *buckets)).hexdigest() == told
+
+
+def test_a_million_buckets_are_those_of_node_where_it_is_installed(buckets: list[float]) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no node")
-    source = random.Random(6)
-    asked = [
-        (
-            source.choice([source.random() * 2, source.randrange(4_000) / 2_000]),
-            source.randrange(16),
-        )
-        for _ in range(20_000)
-    ]
-    packed = b"".join(struct.pack(">dB", *one) for one in asked)
+    packed = b"".join(struct.pack(">dB", *one) for one in a_million_temperatures())
     told = subprocess.run([node, "-e", _NODE], input=packed, capture_output=True, check=True).stdout
-    expected = struct.unpack(f">{len(asked)}d", told)
-    assert [bucket(*one) for one in asked] == list(expected)
+    assert len(buckets) == 1_000_000
+    assert list(struct.unpack(f">{len(buckets)}d", told)) == buckets
+
+
+def test_fingerprints_have_the_same_buckets(buckets: list[float]) -> None:
+    # The C core has code of its own to round them.
+    configs = [FingerprintConfig(temperature_precision=precision) for precision in range(16)]
+    asked = zip(a_million_temperatures(), buckets, strict=True)
+    for (temperature, precision), rounded in itertools.islice(asked, 0, None, 97):
+        fingerprint = compute_fingerprint(BARE, configs[precision], temperature=temperature)
+        assert fingerprint.temperature_bucket == rounded
 
 
 def test_the_bucket_is_in_the_key_and_precision_is_a_matter_of_the_config() -> None:
@@ -534,6 +735,23 @@ def test_diff_tells_every_field_that_differs_in_words() -> None:
     )
     near = dataclasses.replace(one, prompt_hash=one.prompt_hash[:-1] + "8")
     assert one.diff(near) == f"promptHash {one.prompt_hash} -> {near.prompt_hash}"
+
+
+def test_a_fingerprint_is_compared_with_fingerprints_alone() -> None:
+    one = compute_fingerprint(CALL)
+    for compare in (one.diff, one.distance):
+        with pytest.raises(InputTypeError, match=r"^other: must be a Fingerprint, not str"):
+            compare(one.hash)  # type: ignore[arg-type]
+    assert one.in_mode("headless-eval") == compute_fingerprint(CALL, runtime_mode="headless-eval")
+    with pytest.raises(InputError, match=r"^runtimeMode: must be one of"):
+        one.in_mode("batch")
+
+
+def test_metadata_are_checked_when_they_are_made() -> None:
+    for value, message in ((5, "must be a str, not int"), ("", "must not be empty")):
+        with pytest.raises(InputError, match=f"^chatId: {message}"):
+            FingerprintMetadata(chat_id=value)  # type: ignore[arg-type]
+    assert FingerprintMetadata(user_id="\ud83d\ude00").user_id == "\U0001f600"
 
 
 def test_metadata_come_back_from_their_dict() -> None:

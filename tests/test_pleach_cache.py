@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import dataclasses
+import enum
+import functools
 import itertools
 import json
 import math
 import os
 import pickle
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,22 +107,57 @@ def test_an_answer_is_replaced_and_counted_once(store: Any) -> None:
     assert (cache.stats.entries, cache.stats.bytes) == (1, 4)
 
 
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Word(str):
+    """A subclass of a JSON type."""
+
+
+class Count(int):
+    """Another one."""
+
+
+CYCLE: dict[str, Any] = {"a": [1]}
+CYCLE["a"].append(CYCLE)
+DEEP: list[Any] = []
+for _ in range(50_000):
+    DEEP = [DEEP]
+
+UNLIKE: list[tuple[str, Any, str]] = [
+    ("nan", {"a": [0.5, math.nan]}, "value.a[1]: must be a finite number"),
+    ("infinity", -math.inf, "value: must be a finite number"),
+    ("tuple", {"a b": (1, 2)}, 'value["a b"]: would not come back as tuple'),
+    ("int-key", {"a": {1: 2}}, "value.a: has a key of type int, not str"),
+    ("str-subclass-key", {Word("a"): 2}, "value: has a key of type test_pleach_cache.Word, not"),
+    ("set", {"a": {1}}, "value.a: must be of JSON types, not set"),
+    ("object", [object()], "value[0]: must be of JSON types, not object"),
+    ("bytes-within", ["x", b"x"], "value[1]: must be of JSON types, not bytes"),
+    ("bytearray", bytearray(b"x"), "value: must be bytes or of JSON types, not bytearray"),
+    ("memoryview", memoryview(b"x"), "value: must be bytes or of JSON types, not memoryview"),
+    ("enum", {"a": Colour.RED}, "value.a: must be of JSON types, not test"),
+    ("str-enum", [RuntimeMode.INTERACTIVE], "value[0]: would not come back as overturn_fast."),
+    ("str-subclass", {"a": Word("x")}, "value.a: would not come back as test_pleach_cache.Word"),
+    ("int-subclass", [1, Count(2)], "value[1]: would not come back as test_pleach_cache.Count"),
+    ("ordered", {"a": OrderedDict(b=1)}, "value.a: would not come back as collections.Ordered"),
+    ("cycle", CYCLE, "value.a[1]: is a cycle"),
+    ("deep", DEEP, "value: has no JSON text: nested too deep"),
+    ("two-surrogates", ["\ud83d\ude00"], "value[0]: holds two surrogates"),
+    ("two-surrogates-key", {"\ud83d\ude00": 1}, "value: has a key with two surrogates"),
+]
+
+
 @pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (math.nan, "value: has no JSON text"),
-        ((1, 2), "value: would come back from JSON as another value"),
-        ({1: 2}, "value: would come back from JSON as another value"),
-        ({"a": {1}}, "value: is neither bytes nor made of JSON types"),
-        (object(), "value: is neither bytes nor made of JSON types"),
-    ],
+    ("value", "message"), [case[1:] for case in UNLIKE], ids=[case[0] for case in UNLIKE]
 )
 def test_a_value_that_would_not_come_back_is_refused(store: Any, value: Any, message: str) -> None:
     cache = FingerprintCache(store, "interactive")
-    with pytest.raises(InputError, match=f"^{message}"):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
         cache.put(CALL, value)
-    with pytest.raises(InputError, match=f"^{message}"):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}") as caught:
         cache.get_or_call(CALL, lambda: value)
+    assert caught.value.value is value  # what the call answered is not lost
     assert cache.stats.entries == 0
 
 
@@ -306,6 +348,20 @@ def test_an_entry_that_is_too_old_is_not_served_and_goes(store: Any) -> None:
         replay.get(CALL)
 
 
+def test_removing_what_is_too_old_spares_what_another_process_wrote_meanwhile(store: Any) -> None:
+    clock = Clock()
+    writer = FingerprintCache(store, "interactive", clock=clock)
+    reader = FingerprintCache(store, "interactive", ttl=10, clock=clock)
+    writer.put(CALL, "old")
+    clock.now += 11
+    old = store.read(writer.fingerprint({**CALL, "runtime_mode": "interactive"}))
+    writer.put(CALL, "fresh")
+    store.remove(old)  # as a reader does that looked before the fresh one was there
+    assert reader.get(CALL) == "fresh"
+    store.remove(store.read(old.fingerprint))
+    assert reader.get(CALL) is None
+
+
 def test_what_was_used_longest_ago_goes_first(store: Any) -> None:
     cache = FingerprintCache(store, "interactive", max_bytes=30)
     calls = [{**CALL, "seed": seed} for seed in range(5)]
@@ -337,6 +393,7 @@ def test_which_entry_was_used_is_known_after_the_file_was_closed(tmp_path: Path)
     [
         ({"ttl": 0}, "ttl: must be a finite"),
         ({"ttl": math.nan}, "ttl: must be a finite"),
+        ({"ttl": 10**400}, "ttl: must be a finite"),
         ({"ttl": True}, "ttl: must be a number of seconds or None, not bool"),
         ({"max_bytes": 0}, "maxBytes: must be at least 1"),
         ({"max_bytes": 1.0}, "maxBytes: must be an int or None, not float"),
@@ -460,6 +517,76 @@ def test_a_call_within_itself_is_an_error_and_no_deadlock() -> None:
     assert cache.get_or_call(CALL, lambda: "fine") == "fine"
 
 
+def test_a_call_within_itself_is_found_in_tasks_and_threads_that_it_starts() -> None:
+    cache = FingerprintCache({}, "interactive")
+
+    async def one() -> int:
+        return 1
+
+    async def in_a_task() -> Any:
+        return await asyncio.create_task(cache.get_or_call_async(CALL, one))
+
+    async def in_a_thread() -> Any:
+        return await asyncio.to_thread(cache.get_or_call, CALL, lambda: 1)
+
+    for inner in (in_a_task, in_a_thread):
+        with pytest.raises(PleachError, match="from within itself"):
+            asyncio.run(asyncio.wait_for(cache.get_or_call_async(CALL, inner), 60))
+    assert cache.get_or_call(CALL, lambda: "fine") == "fine"
+
+
+def test_two_calls_that_ask_for_each_other_are_an_error_and_no_deadlock() -> None:
+    caches = [FingerprintCache({}, "interactive") for _ in range(2)]
+    barrier = threading.Barrier(2)
+    failures: list[BaseException] = []
+
+    def ask(number: int) -> None:
+        def cross() -> Any:
+            barrier.wait(60)
+            return caches[1 - number].get_or_call({**CALL, "seed": 1 - number}, lambda: "other")
+
+        try:
+            caches[number].get_or_call({**CALL, "seed": number}, cross)
+        except PleachError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask, args=(n,), daemon=True) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    # The one that would close the circle fails; the other one is served, or calls in its place.
+    assert len(failures) == 1
+    assert "from within itself" in str(failures[0])
+
+
+def test_whoever_gave_up_waiting_is_not_taken_for_one_who_waits() -> None:
+    cache = FingerprintCache({}, "interactive")
+    other = {**CALL, "seed": 1}
+
+    async def scenario() -> list[Any]:
+        gate, has_given_up = asyncio.Event(), asyncio.Event()
+
+        async def never_mind() -> str:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(cache.get_or_call_async(other, waits), 0.01)
+            has_given_up.set()
+            await gate.wait()
+            return "first"
+
+        async def waits() -> str:
+            await has_given_up.wait()
+            gate.set()
+            return f"after {await cache.get_or_call_async(CALL, never_mind)}"
+
+        second = asyncio.create_task(cache.get_or_call_async(other, waits))
+        await asyncio.sleep(0)
+        return [await cache.get_or_call_async(CALL, never_mind), await second]
+
+    assert asyncio.run(asyncio.wait_for(scenario(), 60)) == ["first", "after first"]
+
+
 def test_an_answer_that_cannot_be_kept_is_in_the_error() -> None:
     class Full(MemoryStore):
         def write(self, entry: Any, max_bytes: int | None) -> int:
@@ -509,6 +636,7 @@ def test_what_was_acknowledged_outlives_kill_9_beside_another_process(tmp_path: 
     acknowledged = list(itertools.islice(victim.stdout, 4_000))
     victim.send_signal(signal.SIGKILL)
     acknowledged += [line for line in victim.stdout if line.endswith("\n")]
+    victim.stdout.close()
     victim.wait(60)
     output, _ = survivor.communicate(timeout=120)
     assert survivor.returncode == 0
@@ -544,6 +672,32 @@ def test_a_forked_process_uses_the_file_with_a_connection_of_its_own(tmp_path: P
         cache.put({**CALL, "seed": 2}, "parent")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_no_process_is_forked_while_another_thread_is_inside_sqlite(tmp_path: Path) -> None:
+    # Whose locks the child would find held for ever.
+    with FingerprintCache(tmp_path / "answers.db", "interactive") as cache:
+        store = cache._store
+        assert isinstance(store, SQLiteStore)
+        is_inside, has_left = threading.Event(), threading.Event()
+
+        def read() -> None:
+            with store.file.reading():
+                is_inside.set()
+                time.sleep(0.2)
+                has_left.set()
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        assert is_inside.wait(60)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if has_left.is_set() and cache.put(CALL, "child") else 1)
+        thread.join()
+        assert os.waitpid(child, 0)[1] == 0
+        assert cache.get(CALL) == "child"
+
+
 # -- files that are none, damage, and no room ------------------------------------------------------
 
 
@@ -561,6 +715,47 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> N
     assert (foreign.read_bytes(), text.read_bytes()) == before
     with pytest.raises(StoreError, match=r"no_folder.x\.db: unable to open"):
         SQLiteStore(tmp_path / "no_folder" / "x.db")
+
+
+def test_many_processes_may_open_one_new_file_at_once(tmp_path: Path) -> None:
+    # Each sees the file empty, being set up or ready, and never takes it for somebody else's.
+    command = [sys.executable, str(HELPER), "open", str(tmp_path), "30"]
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=120)[0] for process in running] == [""] * 4
+
+
+def test_a_file_that_is_being_set_up_is_seen_as_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "answers.db"
+    ready = tmp_path / "ready.db"
+    SQLiteStore(ready).close()
+    connect = sqlite3.connect
+
+    class Interrupted(sqlite3.Connection):
+        """Between two of whose questions another connection sets the file up, if it may."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            if statement == "PRAGMA user_version":
+                source, target = connect(ready), connect(path, timeout=0)
+                with contextlib.suppress(sqlite3.OperationalError):
+                    target.executescript("".join(f"{line}\n" for line in source.iterdump()))
+                source.close()
+                target.close()
+            return super().execute(statement, *values)
+
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(connect, factory=Interrupted))
+    SQLiteStore(path).close()
 
 
 def test_a_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
@@ -651,7 +846,23 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
         cache.get(CALL)
 
 
+def test_a_store_is_closed_even_if_what_was_used_cannot_be_written(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "answers.db")
+    cache = FingerprintCache(store, "interactive")
+    cache.put(CALL, 1)
+    assert cache.get(CALL) == 1
+    with contextlib.closing(sqlite3.connect(tmp_path / "answers.db")) as connection:
+        connection.execute("DROP TABLE entry")
+    with pytest.raises(CorruptStoreError, match="no such table"):
+        cache.close()
+    assert store.file.is_closed
+    cache.close()  # a second time is no error
+
+
 # -- the ledger ------------------------------------------------------------------------------------
+
+
+FAKE = dataclasses.replace(compute_fingerprint(CALL, runtime_mode="interactive"), model="x")
 
 
 @pytest.fixture
@@ -717,8 +928,11 @@ def test_a_cache_takes_every_call_down_in_the_ledger(tmp_path: Path) -> None:
         ({"fingerprint": "x"}, "fingerprint: must be a Fingerprint, not str"),
         ({"metadata": {}}, "metadata: must be a FingerprintMetadata, not dict"),
         ({"usage": [1]}, "usage: must be a mapping, not list"),
-        ({"usage": {"a": math.nan}}, "usage: has no JSON text"),
-        ({"usage": {"a": object()}}, "usage: has no JSON text"),
+        ({"usage": {"a": math.nan}}, "usage.a: must be a finite number"),
+        ({"usage": {"a": object()}}, "usage.a: must be of JSON types, not object"),
+        ({"usage": {"a": (1,)}}, "usage.a: would not come back as tuple"),
+        ({"usage": {1: 2}}, "usage: has a key of type int, not str"),
+        ({"fingerprint": FAKE}, "hash: is not that of the fields"),
         ({"outcome": "x"}, "outcome: must be one of hit, miss, ineligible"),
     ],
 )
@@ -727,6 +941,74 @@ def test_what_is_no_row_is_refused(ledger: Ledger, change: dict[str, Any], messa
     with pytest.raises(InputError, match=f"^{message}"):
         ledger.append(**row)
     assert len(ledger.rows()) == 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"fingerprint": 5}, "fingerprint: must be a str, not int"),
+        ({"tenant_id": 5}, "tenantId: must be a str, not int"),
+        ({"session_id": ""}, "sessionId: must not be empty"),
+        ({"since": "x"}, "since: must be a number of seconds, not str"),
+        ({"until": math.nan}, "until: must be a number"),
+        ({"limit": "x"}, "limit: must be an int or None, not str"),
+        ({"limit": -1}, "limit: must be at least 0"),
+    ],
+)
+def test_what_is_no_question_is_refused(
+    ledger: Ledger, asked: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        ledger.rows(**asked)
+    if "fingerprint" not in asked:
+        with pytest.raises(InputError, match=f"^{message}"):
+            ledger.repeats(**asked)
+
+
+def test_all_of_time_may_be_asked_for(ledger: Ledger) -> None:
+    assert len(ledger.rows(since=-math.inf, until=math.inf, limit=10**30)) == 6
+    assert ledger.rows(since=10**400) == ledger.rows(limit=0) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "store"), [("", False), (":memory:", False), ("a\0b", False), (b"answers.db", True)]
+)
+def test_a_path_must_be_that_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: Any, store: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if store:
+        SQLiteStore(path).close()
+        assert (tmp_path / "answers.db").exists()
+    else:
+        with pytest.raises(InputError, match=r"^path: must be that of a file"):
+            SQLiteStore(path)
+
+
+@pytest.mark.parametrize(
+    ("now", "message"),
+    [
+        (math.nan, "clock: must return a finite number"),
+        (math.inf, "clock: must return a finite number"),
+        (10**400, "clock: must return a finite number"),
+        ("x", "clock: must be a function that returns a number, not str"),
+        (True, "clock: must be a function that returns a number, not bool"),
+    ],
+)
+def test_a_clock_tells_seconds(store: Any, now: Any, message: str) -> None:
+    cache = FingerprintCache(store, "interactive", clock=lambda: now)
+    with pytest.raises(InputError, match=f"^{message}"):
+        cache.put(CALL, 1)
+    assert cache.stats.entries == 0
+
+
+def test_what_is_wrong_with_the_identity_costs_no_call(store: Any) -> None:
+    cache = FingerprintCache(store, "interactive")
+    with pytest.raises(InputTypeError, match=r"^chatId: must be a str, not int"):
+        cache.get_or_call({**CALL, "chat_id": 5}, lambda: pytest.fail("called"))
+    with pytest.raises(InputTypeError, match=r"^chatId: must be a str, not int"):
+        asyncio.run(cache.get_or_call_async({**CALL, "chat_id": 5}, lambda: pytest.fail("called")))
+    assert cache.get_or_call(CALL, lambda: 1) == 1
 
 
 def test_a_ledger_needs_a_file() -> None:

@@ -11,6 +11,7 @@ import enum
 import hashlib
 import itertools
 import json
+import random
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -590,6 +591,45 @@ def test_nesting_costs_memory_and_no_stack(
     )
 
 
+def of_row_bytes(size: int) -> dict[str, Any]:
+    """An object with a long key, which the paths of 1,000 members spell out, and with so many bytes
+    of rows: each has its path and its type, and one behind either."""
+    key, names = "k" * (1 << 18), [f"f{number:03}" for number in range(1000)]
+    paths = ["$", f"$.{key}", *(f"$.{key}.{name}" for name in names), "$."]
+    types = ["object"] * 2 + ["number"] * 1001
+    left = size - sum(map(len, paths)) - sum(map(len, types)) - 2 * len(paths)
+    return {key: dict.fromkeys(names, 1), "z" * left: 1}
+
+
+@pytest.mark.parametrize("profile", ["seed", "v2"])
+@pytest.mark.parametrize("is_in_array", [False, True])
+def test_rows_without_measure_are_refused(
+    engine: ModuleType, error_of: Raised, profile: str, is_in_array: bool
+) -> None:
+    most = 1 << 28
+    refused = "CanonicalizationError", "$: the rows of its shape have more than 268,435,456 bytes"
+    if is_in_array:  # a row more, and two bytes more in each of the others; items count once
+        value: Any = [of_row_bytes(most - len("$array") - 2 - 2 * 1003)] * 5
+        larger: Any = [of_row_bytes(most - len("$array") - 1 - 2 * 1003)] * 5
+    else:
+        value, larger = of_row_bytes(most), of_row_bytes(most + 1)
+    assert len(engine.shape_fingerprint(value, profile=profile)) >= 64
+    assert error_of(engine.shape_fingerprint, larger, profile=profile) == refused
+    assert error_of(engine.shape, larger, profile=profile) == refused
+    deep: Any = 1
+    for _ in range(5000):
+        deep = {"k" * 200: deep}
+    assert error_of(engine.shape_fingerprint, deep, profile=profile) == refused
+
+
+def test_rows_without_measure_count_more_than_a_surrogate(
+    engine: ModuleType, error_of: Raised
+) -> None:
+    value = {"\ud800": 1} | of_row_bytes((1 << 28) + 1)
+    message = "$: the rows of its shape have more than 268,435,456 bytes"
+    assert error_of(engine.shape_fingerprint, value) == ("CanonicalizationError", message)
+
+
 def test_the_depth_of_the_default_is_that_of_every_function(engine: ModuleType) -> None:
     value: Any = {}
     for _ in range(9_999):
@@ -675,6 +715,26 @@ def test_objects_of_many_keys_are_found_by_hash(native: ModuleType, pure: Module
     for value in (records, records[0], {"a": records[:3]}, [dict.fromkeys(keys)] * 3):
         for profile in ("seed", "v2"):
             assert native.shape(value, profile=profile) == pure.shape(value, profile=profile)
+
+
+def test_many_keys_that_begin_like_each_other_are_sorted_as_text(
+    native: ModuleType, pure: ModuleType
+) -> None:
+    chance = random.Random(17)
+    for count in (17, 40, 250, 2000):
+        keys = [
+            "".join(chance.choices("ab.[]-$Zé\u00ff\U0001f600", k=chance.randrange(12)))
+            for _ in range(count)
+        ]
+        member = {key: chance.choice([1, "x", {"a": 1}, [1], {".a": {"b": 1}}]) for key in keys}
+        for value in (member, [member], [[member], {"[]": member}]):
+            for profile in ("seed", "v2"):
+                rows = native.shape(value, profile=profile)
+                assert rows == pure.shape(value, profile=profile)
+                assert native.shape_fingerprint(value, profile=profile) == pure.shape_fingerprint(
+                    value, profile=profile
+                )
+            assert native.shape([value]) == sorted(set(native.shape([value])))
 
 
 def test_a_value_is_never_changed(engine: ModuleType) -> None:

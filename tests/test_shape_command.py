@@ -59,6 +59,16 @@ def test_a_text_that_is_no_json_is_reported_with_its_place(tmp_path: Path) -> No
     assert run("shape", "--profile", "v2", file).exit_code == 0
 
 
+def test_a_text_whose_rows_are_without_measure_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('{"%s":' % ("k" * 1000) * 999 + "1" + "}" * 999)
+    message = "$: the rows of its shape have more than 268,435,456 bytes"
+    for options in ([], ["--lines"], ["--profile", "v2", "--json"]):
+        result = run("shape", *options, str(path))
+        assert result.exit_code == 1
+        assert result.stderr.startswith(f"{path}:1:1: {message}\n")
+
+
 def test_keys_cannot_steer_a_terminal_or_forge_a_line() -> None:
     result = run("shape", "-", stdin=b'{"a\\n$.b:number\\u001b[31m": 1}')
     assert result.stdout.splitlines()[:-1] == [

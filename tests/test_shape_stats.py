@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import copy
+import gc
 import json
+import multiprocessing
 import os
+import pickle
 import random
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -181,7 +187,8 @@ def test_what_cannot_be_read_leaves_no_trace() -> None:
         "17", "-4", "2026", "2026-07-13", "2026-07-13T06:44:18Z", "13.07.2026", "06:44", "10.0.0.7",
         "+49 30 1234567", "(030) 1234-567", "2001:db8::ff00:42:8329", "ann@example.com",
         "f47ac10b-58cc-4372-a567-0e02b2c3d479", "urn:uuid:f47ac10b-58cc-4372-a567-0e02b2c3d479",
-        "d41d8cd98f00b204e9800998ecf8427e", "0x1f8a2b3c4d5e6f70", "https://example.com/a?b=c",
+        "d41d8cd98f00b204e9800998ecf8427e", "0x1f8a2b3c4d5e6f70",
+        "0xdeadbeefdeadbeef", "0X1F", "https://example.com/a?b=c",
         "sk_live_51H8xYzAbCdEfGh0JkLm", "AKIAIOSFODNN7EXAMPLE9", "x" * 129,
     ],
 )  # fmt: skip
@@ -416,10 +423,109 @@ def test_a_database_holds_the_baselines_of_many_tools(tmp_path: Path) -> None:
     assert again.load("c") is None
 
 
+def test_a_database_in_memory_is_closed_with_its_store() -> None:
+    store = BaselineStore(":memory:")
+    connection = store._memory
+    assert connection is not None
+    assert store.tools() == []
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"no database at all, but long enough to be read as one" * 20)
     with pytest.raises(BaselineError, match="not a database"):
         BaselineStore(tmp_path / "x.db").tools()
+
+
+@given(OBSERVED, LIMITS, st.booleans())
+def test_a_copy_is_equal_and_goes_its_own_way(
+    observed: list[tuple[Any, int | None]], limits: Limits, formats: bool
+) -> None:
+    stats = ShapeStats("t", limits=limits, formats=formats)
+    for value, time in observed:
+        stats.observe(value, time)
+    for copied in (stats.copy(), copy.copy(stats), copy.deepcopy(stats), repickled(stats)):
+        assert copied == stats
+        assert baseline.dumps(copied) == baseline.dumps(stats)
+        copied.observe({"one": "more"}, 1.0)
+        assert copied != stats
+        assert copied.observations == stats.observations + 1
+        assert copied.merge(stats).observations == 2 * stats.observations + 1
+
+
+def repickled(stats: ShapeStats) -> ShapeStats:
+    copied = pickle.loads(pickle.dumps(stats))
+    assert type(copied) is ShapeStats
+    return copied
+
+
+def test_statistics_differ_by_what_they_know_and_by_their_arguments() -> None:
+    def of(value: object, at: float | None = 1.0, tool: str = "t", **options: Any) -> ShapeStats:
+        stats = ShapeStats(tool, **options)
+        stats.observe(value, at)
+        return stats
+
+    value = {"a": [{"b": 1}], "2026-07-13": None}
+    stats = of(value)
+    assert stats == of(value)
+    for other in (
+        of({"a": [{"b": 1.5}], "2026-07-13": None}), of({"a": [{"c": 1}], "2026-07-13": None}),
+        of({"a": [], "2026-07-13": None}), of({"a": [{"b": 1}]}), of(value, 2.0), of(value, None),
+        of(value, tool="u"), of(value, formats=True), of(value, enum_key=b"k" * 16),
+        of(value, limits=Limits(map_keys=63)), baseline.dumps(stats),
+    ):  # fmt: skip
+        assert stats != other
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(stats)
+
+
+def test_an_enum_key_is_in_no_copy() -> None:
+    key = b"a secret of 24 characters"
+    stats = ShapeStats("t", enum_key=key)
+    stats.observe({"status": "on"})
+    assert key not in pickle.dumps(stats)
+    for copied in (copy.deepcopy(stats), repickled(stats)):
+        assert copied == stats
+        with pytest.raises(ValueError, match="by a key, without which"):
+            copied.observe({"status": "off"})
+        assert stats.copy().merge(copied).observations == 2
+
+
+def test_another_process_learns_on_and_sends_back_what_it_knows() -> None:
+    stats = ShapeStats("t", limits=Limits(maps=frozenset({"users"})))
+    stats.observe({"users": {"ann": 1}}, 1.0)
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        learned_there = pool.submit(learning_on, stats, {"users": {"bob": None}}).result(60)
+    stats.observe({"users": {"bob": None}}, 2.0)
+    assert learned_there == stats
+
+
+def learning_on(stats: ShapeStats, value: Any) -> ShapeStats:
+    stats.observe(value, 2.0)
+    return stats
+
+
+def test_a_tree_of_the_greatest_depth_survives_pickling() -> None:
+    value: Any = 1
+    for level in range(200):
+        value = {"k": value} if level % 2 else [value]
+    stats = ShapeStats("t", limits=Limits(max_depth=200))
+    stats.observe(value)
+    assert repickled(stats) == stats
+
+
+@pytest.mark.parametrize("count", [0, -1, 1 << 32])
+def test_a_response_counts_once_or_a_few_billion_times(count: int) -> None:
+    stats = ShapeStats("t")
+    with pytest.raises(ValueError, match=r"count must be from 1 to 4,294,967,295, not -?\d+"):
+        stats.observe({}, count=count)
+    for _ in range(3):
+        stats.observe({"a": [1, 2]}, count=(1 << 32) - 1)
+    assert stats.observations == 3 * ((1 << 32) - 1)
 
 
 def test_only_statistics_that_are_alike_are_merged() -> None:

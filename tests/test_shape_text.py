@@ -95,6 +95,16 @@ def test_a_lone_surrogate_that_does_not_count_is_fine(shape_text_engine: ModuleT
         assert shape_text_engine.text_shape_digest(text, "seed", DEPTH) == digest
 
 
+@pytest.mark.parametrize("profile", ["seed", "v2"])
+def test_rows_without_measure_are_refused(
+    shape_text_engine: ModuleType, error_of: Raised, profile: str
+) -> None:
+    text = b'{"%s":' % (b"k" * 1000) * 999 + b"1" + b"}" * 999
+    refused = "CanonicalizationError", "$: the rows of its shape have more than 268,435,456 bytes"
+    for function in (shape_text_engine.text_shape, shape_text_engine.text_shape_digest):
+        assert error_of(function, text, profile, DEPTH) == refused
+
+
 def test_items_that_do_not_count_must_be_json_all_the_same(
     shape_text_engine: ModuleType, error_of: Raised
 ) -> None:

@@ -31,6 +31,7 @@ NAMES = {
     "fingerprint_many": "FINGERPRINT_MANY",
     "canonical_with": "CANONICAL_WITH",
     "hash_with": "HASH_WITH",
+    "call_fingerprint": "CALL_FINGERPRINT",
     "args_hash": "ARGS_HASH",
     "json_size": "JSON_SIZE",
     "utf16_length": "UTF16_LENGTH",

@@ -46,6 +46,12 @@ typedef struct {
  * set afterwards. */
 void ovt_buffer_init(ovt_buffer *buffer, char *storage, size_t capacity, ovt_sha256 *hash);
 
+/* Keeps the text from the hash for as long as there is room: what is there at the end may be hashed
+ * beside another text. For a buffer with a hash and nothing in it yet. */
+static inline void ovt_buffer_hash_late(ovt_buffer *buffer) {
+    buffer->hash_due = (char *)UINTPTR_MAX;
+}
+
 /* Frees or spares what the buffer holds; it may not be used afterwards. */
 void ovt_buffer_release(ovt_buffer *buffer);
 

@@ -130,6 +130,8 @@ typedef struct {
     const char *name;
     bool (*available)(void);
     void (*compress)(uint32_t state[8], const uint8_t *blocks, size_t count);
+    /* The same for two messages; NULL where it would be no faster. */
+    void (*compress_two)(uint32_t *const states[2], const uint8_t *const blocks[2], size_t count);
 } variant;
 
 static bool always_available(void) {
@@ -139,12 +141,12 @@ static bool always_available(void) {
 /* Fastest first. No processor has both of the first two, which ovt_sha256_variants relies on. */
 static const variant variants[] = {
 #if OVT_SHA256_HAS_X86
-    {"sha-ni", ovt_sha256_x86_available, ovt_sha256_x86_compress},
+    {"sha-ni", ovt_sha256_x86_available, ovt_sha256_x86_compress, ovt_sha256_x86_compress_two},
 #endif
 #if OVT_SHA256_HAS_ARM
-    {"armv8", ovt_sha256_arm_available, ovt_sha256_arm_compress},
+    {"armv8", ovt_sha256_arm_available, ovt_sha256_arm_compress, NULL},
 #endif
-    {"portable", always_available, compress_portable},
+    {"portable", always_available, compress_portable, NULL},
 };
 
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
@@ -237,19 +239,32 @@ static inline void copy_rest(uint8_t *block, const uint8_t *rest, size_t count) 
         memcpy(block, rest, count);
 }
 
-/* Compresses what is left of a message of `length` bytes, fewer than one block, with its padding
- * (5.1.1): a 1 bit, zeros, and the length in bits as the last eight bytes of a block. */
-static inline void finish_message(uint32_t state[8], const uint8_t *rest, uint64_t length,
-                                  uint8_t *digest) {
-    uint8_t padded[2 * OVT_SHA256_BLOCK_SIZE] = {0};
+enum { PADDED_SIZE = 2 * OVT_SHA256_BLOCK_SIZE };
+
+/* Writes what is left of a message of `length` bytes, fewer than one block, with its padding
+ * (5.1.1): a 1 bit, zeros, and the length in bits as the last eight bytes of a block. Returns how
+ * many blocks that is. `padded` is all zeros before. */
+static inline size_t pad_message(uint8_t padded[PADDED_SIZE], const uint8_t *rest,
+                                 uint64_t length) {
     const size_t count = (size_t)(length % OVT_SHA256_BLOCK_SIZE);
     const size_t blocks = count + 1 + sizeof length <= OVT_SHA256_BLOCK_SIZE ? 1 : 2;
     copy_rest(padded, rest, count);
     padded[count] = 0x80;
     store_be64(padded + blocks * OVT_SHA256_BLOCK_SIZE - sizeof length, length * 8);
-    compress(state, padded, blocks);
+    return blocks;
+}
+
+static inline void store_digest(uint8_t *digest, const uint32_t state[8]) {
     for (int i = 0; i < 8; i += 2)
         store_be64(digest + 4 * i, (uint64_t)state[i] << 32 | state[i + 1]);
+}
+
+static inline void finish_message(uint32_t state[8], const uint8_t *rest, uint64_t length,
+                                  uint8_t *digest) {
+    uint8_t padded[PADDED_SIZE] = {0};
+    const size_t blocks = pad_message(padded, rest, length);
+    compress(state, padded, blocks);
+    store_digest(digest, state);
 }
 
 void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
@@ -266,6 +281,90 @@ void ovt_sha256_digest(const void *bytes, size_t count, uint8_t digest[OVT_SHA25
         rest += whole * OVT_SHA256_BLOCK_SIZE;
     }
     finish_message(state, rest, count, digest);
+}
+
+/* ---- several messages ---- */
+
+/* One of the two messages that are under way. */
+typedef struct {
+    const ovt_sha256_message *message; /* NULL: none */
+    const uint8_t *next;
+    size_t blocks; /* that follow one another at `next` */
+    bool is_padding;
+    uint8_t padded[PADDED_SIZE];
+} lane;
+
+static void start_message(lane *l, const ovt_sha256_message *message) {
+    l->message = message;
+    l->next = message->bytes;
+    l->blocks = message->count / OVT_SHA256_BLOCK_SIZE;
+    l->is_padding = false;
+    message->hash->length += message->count;
+}
+
+/* Moves on to the padding, or ends the message, until there are blocks to compress. False when
+ * there is no message left. */
+static bool next_blocks(lane *l, const ovt_sha256_message **waiting,
+                        const ovt_sha256_message *end) {
+    while (l->message == NULL || l->blocks == 0) {
+        if (l->message == NULL) {
+            if (*waiting == end)
+                return false;
+            start_message(l, (*waiting)++);
+        } else if (!l->is_padding) {
+            memset(l->padded, 0, sizeof l->padded);
+            l->blocks = pad_message(l->padded, l->next, l->message->hash->length);
+            l->next = l->padded;
+            l->is_padding = true;
+        } else {
+            store_digest(l->message->digest, l->message->hash->state);
+            l->message = NULL;
+        }
+    }
+    return true;
+}
+
+static void took_blocks(lane *l, size_t count) {
+    l->next += count * OVT_SHA256_BLOCK_SIZE;
+    l->blocks -= count;
+}
+
+static void finish_in_turn(const ovt_sha256_message *messages, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        ovt_sha256_update(messages[i].hash, messages[i].bytes, messages[i].count);
+        ovt_sha256_finish(messages[i].hash, messages[i].digest);
+    }
+}
+
+static bool are_at_blocks(const ovt_sha256_message *messages, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (messages[i].hash->length % OVT_SHA256_BLOCK_SIZE != 0)
+            return false;
+    return true;
+}
+
+void ovt_sha256_finish_all(const ovt_sha256_message *messages, size_t count) {
+    const variant *const used = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (used->compress_two == NULL || !are_at_blocks(messages, count)) {
+        finish_in_turn(messages, count);
+        return;
+    }
+    const ovt_sha256_message *waiting = messages;
+    const ovt_sha256_message *const end = messages + count;
+    lane a = {.message = NULL}, b = {.message = NULL};
+    while (next_blocks(&a, &waiting, end) && next_blocks(&b, &waiting, end)) {
+        uint32_t *const states[2] = {a.message->hash->state, b.message->hash->state};
+        const uint8_t *const blocks[2] = {a.next, b.next};
+        const size_t both = a.blocks < b.blocks ? a.blocks : b.blocks;
+        used->compress_two(states, blocks, both);
+        took_blocks(&a, both);
+        took_blocks(&b, both);
+    }
+    lane *const last = a.message != NULL ? &a : &b;
+    while (next_blocks(last, &waiting, end)) {
+        used->compress(last->message->hash->state, last->next, last->blocks);
+        took_blocks(last, last->blocks);
+    }
 }
 
 /* ---- hexadecimal digits ---- */

@@ -40,6 +40,19 @@ void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE])
 /* The digest of one contiguous message; the message is read in place, only its tail is copied. */
 void ovt_sha256_digest(const void *bytes, size_t count, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
 
+/* A message whose end is contiguous: `hash` has what came before, which may be nothing. */
+typedef struct {
+    ovt_sha256 *hash;
+    const void *bytes;
+    size_t count;
+    uint8_t *digest;
+} ovt_sha256_message;
+
+/* Appends the ends of several messages and writes their digests, two messages at a time: with SHA
+ * instructions two take hardly longer than the longer of them. Messages that have not taken whole
+ * blocks before are finished one by one. */
+void ovt_sha256_finish_all(const ovt_sha256_message *messages, size_t count);
+
 /* The digest as 64 lower-case hexadecimal characters, without a terminator. */
 void ovt_sha256_hex(const uint8_t digest[OVT_SHA256_DIGEST_SIZE], char hex[OVT_SHA256_HEX_SIZE]);
 
@@ -74,10 +87,12 @@ const char *ovt_sha256_rejected(void);
 extern const uint32_t ovt_sha256_constants[64];
 
 /* Whether the processor has the instructions, and the compression of `count` consecutive blocks
- * into `state` by means of them. */
+ * into `state` by means of them, for one message and for two at a time. */
 #if OVT_SHA256_HAS_X86
 bool ovt_sha256_x86_available(void);
 void ovt_sha256_x86_compress(uint32_t state[8], const uint8_t *blocks, size_t count);
+void ovt_sha256_x86_compress_two(uint32_t *const states[2], const uint8_t *const blocks[2],
+                                 size_t count);
 #endif
 #if OVT_SHA256_HAS_ARM
 bool ovt_sha256_arm_available(void);

@@ -72,21 +72,75 @@ SHA_TARGET OVT_ALWAYS_INLINE working_variables one_block(working_variables v,
     return four_rounds(v, w3, constants + 12);
 }
 
-SHA_TARGET void ovt_sha256_x86_compress(uint32_t state[8], const uint8_t *blocks, size_t count) {
-    __m128i *const halves = (__m128i *)(void *)state;
-    /* Letters name the lanes from the highest down; in memory lie dcba and hgfe. */
+/* Letters name the lanes from the highest down; in memory lie dcba and hgfe. */
+SHA_TARGET OVT_ALWAYS_INLINE working_variables load_state(const uint32_t state[8]) {
+    const __m128i *const halves = (const __m128i *)(const void *)state;
     const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(halves), 0xB1);
     const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(halves + 1), 0x1B);
-    working_variables v = {_mm_alignr_epi8(cdab, efgh, 8), _mm_blend_epi16(efgh, cdab, 0xF0)};
-    for (; count > 0; count--, blocks += OVT_SHA256_BLOCK_SIZE) {
-        const working_variables after = one_block(v, blocks);
-        v.abef = _mm_add_epi32(v.abef, after.abef);
-        v.cdgh = _mm_add_epi32(v.cdgh, after.cdgh);
-    }
+    return (working_variables){_mm_alignr_epi8(cdab, efgh, 8), _mm_blend_epi16(efgh, cdab, 0xF0)};
+}
+
+SHA_TARGET OVT_ALWAYS_INLINE void store_state(uint32_t state[8], working_variables v) {
+    __m128i *const halves = (__m128i *)(void *)state;
     const __m128i feba = _mm_shuffle_epi32(v.abef, 0x1B);
     const __m128i dchg = _mm_shuffle_epi32(v.cdgh, 0xB1);
     _mm_storeu_si128(halves, _mm_blend_epi16(feba, dchg, 0xF0));
     _mm_storeu_si128(halves + 1, _mm_alignr_epi8(dchg, feba, 8));
+}
+
+SHA_TARGET OVT_ALWAYS_INLINE working_variables sum_of(working_variables a, working_variables b) {
+    return (working_variables){_mm_add_epi32(a.abef, b.abef), _mm_add_epi32(a.cdgh, b.cdgh)};
+}
+
+SHA_TARGET void ovt_sha256_x86_compress(uint32_t state[8], const uint8_t *blocks, size_t count) {
+    working_variables v = load_state(state);
+    for (; count > 0; count--, blocks += OVT_SHA256_BLOCK_SIZE)
+        v = sum_of(v, one_block(v, blocks));
+    store_state(state, v);
+}
+
+/* Sixteen words of a message, which the schedule replaces four at a time. */
+typedef struct {
+    __m128i w[4];
+} schedule;
+
+SHA_TARGET OVT_ALWAYS_INLINE schedule load_block(const uint8_t *block) {
+    return (schedule){{load_words(block), load_words(block + 16), load_words(block + 32),
+                       load_words(block + 48)}};
+}
+
+/* Four rounds on the words at `i`, in whose place come those that follow the other twelve. */
+SHA_TARGET OVT_ALWAYS_INLINE void four_rounds_at(working_variables *v, schedule *words, int i,
+                                                 const uint32_t *constants) {
+    __m128i *const w = words->w;
+    *v = four_rounds(*v, w[i], constants);
+    w[i] = next_words(w[i], w[(i + 1) & 3], w[(i + 2) & 3], w[(i + 3) & 3]);
+}
+
+/* The chain of rounds leaves the unit that makes them idle half of the time; another message's
+ * rounds go there. */
+SHA_TARGET void ovt_sha256_x86_compress_two(uint32_t *const states[2],
+                                            const uint8_t *const blocks[2], size_t count) {
+    working_variables v[2] = {load_state(states[0]), load_state(states[1])};
+    for (size_t at = 0; at < count * OVT_SHA256_BLOCK_SIZE; at += OVT_SHA256_BLOCK_SIZE) {
+        const uint32_t *constants = ovt_sha256_constants;
+        working_variables a = v[0], b = v[1];
+        schedule words_a = load_block(blocks[0] + at), words_b = load_block(blocks[1] + at);
+        for (int sixteen = 0; sixteen < 3; sixteen++, constants += 16) {
+            for (int i = 0; i < 4; i++) {
+                four_rounds_at(&a, &words_a, i, constants + 4 * i);
+                four_rounds_at(&b, &words_b, i, constants + 4 * i);
+            }
+        }
+        for (int i = 0; i < 4; i++) {
+            a = four_rounds(a, words_a.w[i], constants + 4 * i);
+            b = four_rounds(b, words_b.w[i], constants + 4 * i);
+        }
+        v[0] = sum_of(v[0], a);
+        v[1] = sum_of(v[1], b);
+    }
+    store_state(states[0], v[0]);
+    store_state(states[1], v[1]);
 }
 
 #endif

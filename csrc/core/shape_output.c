@@ -4,8 +4,6 @@
 
 #include "shape_text.h"
 
-enum { STORAGE = 4096 };
-
 /* What one text needs meanwhile. */
 typedef struct {
     ovt_outline outline;
@@ -22,27 +20,29 @@ static ptrdiff_t failed(ovt_shape_output *output, ovt_status status, int reason,
 
 static ptrdiff_t write_digest(ovt_shape_output *output, const ovt_shape_tree *tree, int profile,
                               const ovt_outline_notes *notes) {
-    char storage[STORAGE];
-    ovt_buffer path;
-    ovt_buffer_init(&path, storage, sizeof storage, NULL);
-    const size_t size = ovt_shape_digest(output->digest, tree, (ovt_shape_profile)profile, &path);
-    const bool is_unwritable = ovt_buffer_length(&path) != 0;
-    ovt_buffer_release(&path);
-    if (size != 0) {
-        output->data = output->digest;
-        return (ptrdiff_t)size;
+    ovt_buffer unwritable;
+    size_t length;
+    ovt_buffer_init(&unwritable, output->digest, 0, NULL);
+    const ovt_status status =
+        ovt_shape_digest(output->digest, &length, tree, (ovt_shape_profile)profile, &unwritable);
+    ovt_buffer_release(&unwritable);
+    if (status == OVT_KEY_SURROGATE) {
+        return failed(output, OVT_TEXT, OVT_TEXT_LONE_SURROGATE, notes->surrogate_offset);
     }
-    return is_unwritable
-               ? failed(output, OVT_TEXT, OVT_TEXT_LONE_SURROGATE, notes->surrogate_offset)
-               : failed(output, OVT_NO_MEMORY, 0, 0);
+    if (status != OVT_OK) {
+        return failed(output, status, 0, 0);
+    }
+    output->data = output->digest;
+    return (ptrdiff_t)length;
 }
 
 static ptrdiff_t write_rows(ovt_shape_output *output, const ovt_shape_tree *tree, int profile) {
     ovt_buffer rows;
     ovt_buffer_init(&rows, output->digest, 0, NULL);
-    if (!ovt_shape_rows(&rows, tree, (ovt_shape_profile)profile)) {
+    const ovt_status status = ovt_shape_rows(&rows, tree, (ovt_shape_profile)profile);
+    if (status != OVT_OK) {
         ovt_buffer_release(&rows);
-        return failed(output, OVT_NO_MEMORY, 0, 0);
+        return failed(output, status, 0, 0);
     }
     output->data = rows.data;
     return (ptrdiff_t)ovt_buffer_length(&rows);

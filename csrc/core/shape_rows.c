@@ -10,6 +10,7 @@ enum {
     INLINE_LEVELS = 16,
     INLINE_STEPS = 64,
     FEW_STEPS = 16, /* sorted by insertion */
+    GROUPS = 5,     /* of steps: up to '.', from it, up to '[', from it, past it */
     STORAGE = 4096,
 };
 
@@ -35,11 +36,13 @@ typedef struct {
 typedef struct {
     const ovt_shape_tree *tree;
     ovt_buffer *out;
-    ovt_buffer *path;
+    ovt_buffer path;
+    ovt_buffer *unwritable; /* where the first path with a surrogate goes */
+    size_t row_bytes;
+    ovt_status status; /* what is wrong, unless memory has run out */
     bool is_v2;
     bool is_digest;
     bool has_rows;
-    bool is_unwritable;
     level *levels;
     size_t depth;
     size_t level_capacity;
@@ -106,36 +109,54 @@ static void insertion_sort(step *steps, size_t count) {
     }
 }
 
-/* Bottom-up: sorted runs first, then merged pairwise. Stable. */
-static bool merge_sort(step *steps, size_t count) {
-    step *const scratch = malloc(count * sizeof *scratch);
-    if (scratch == NULL) {
+/* Where a step comes by its first byte, as far as that is known before its text is looked at. */
+static inline size_t group_of(const step *s) {
+    if (s->lead != 0) {
+        return s->lead == '.' ? 1 : 3;
+    }
+    const uint8_t first = (uint8_t)s->text[0];
+    return first < '.' ? 0 : first < '[' ? 2 : 4;
+}
+
+/* Sorts the steps of one group, which stand in order at `from`, to `to`. */
+static bool sort_group(const step *from, step *to, size_t count, ovt_member *members,
+                       uint32_t *order) {
+    for (size_t i = 0; i < count; i++) {
+        members[i] =
+            (ovt_member){.prefix = from[i].prefix, .text = from[i].text, .length = from[i].length};
+    }
+    if (ovt_order_members(members, order, count, false) != OVT_OK) {
         return false;
     }
-    for (size_t start = 0; start < count; start += FEW_STEPS) {
-        insertion_sort(steps + start, count - start < FEW_STEPS ? count - start : FEW_STEPS);
+    for (size_t i = 0; i < count; i++) {
+        to[i] = from[order[i]];
     }
-    step *from = steps, *to = scratch;
-    for (size_t width = FEW_STEPS; width < count; width *= 2) {
-        for (size_t start = 0; start < count; start += 2 * width) {
-            const size_t middle = count - start < width ? count : start + width;
-            const size_t end = count - middle < width ? count : middle + width;
-            size_t left = start, right = middle;
-            for (size_t i = start; i < end; i++) {
-                const bool takes_right =
-                    left == middle || (right < end && comes_after(&from[left], &from[right]));
-                to[i] = takes_right ? from[right++] : from[left++];
-            }
-        }
-        step *const swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != steps) {
-        memcpy(steps, from, count * sizeof *steps);
-    }
-    free(scratch);
     return true;
+}
+
+/* By groups, and in each by text as keys are. Stable. */
+static OVT_NEVER_INLINE bool sort_many(step *steps, size_t count) {
+    size_t sizes[GROUPS] = {0}, places[GROUPS] = {0};
+    step *const grouped = malloc(count * sizeof *grouped);
+    ovt_member *const members = malloc(count * sizeof *members);
+    uint32_t *const order = malloc(count * sizeof *order);
+    bool is_fine = grouped != NULL && members != NULL && order != NULL;
+    for (size_t i = 0; i < count; i++) {
+        sizes[group_of(&steps[i])]++;
+    }
+    for (size_t group = 1; group < GROUPS; group++) {
+        places[group] = places[group - 1] + sizes[group - 1];
+    }
+    for (size_t i = 0; is_fine && i < count; i++) {
+        grouped[places[group_of(&steps[i])]++] = steps[i];
+    }
+    for (size_t group = 0, start = 0; is_fine && group < GROUPS; start += sizes[group++]) {
+        is_fine = sort_group(grouped + start, steps + start, sizes[group], members, order);
+    }
+    free(grouped);
+    free(members);
+    free(order);
+    return is_fine;
 }
 
 static bool sort_steps(step *steps, size_t count) {
@@ -147,21 +168,26 @@ static bool sort_steps(step *steps, size_t count) {
     while (sorted < count && !comes_after(&steps[sorted - 1], &steps[sorted])) {
         sorted++;
     }
-    return sorted == count || merge_sort(steps, count);
+    return sorted == count || sort_many(steps, count);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool write_row(writing *w, const char *type, size_t length) {
-    const size_t path_length = ovt_buffer_length(w->path);
-    if (!ovt_buffer_reserve(w->out, path_length + length + 2)) {
+    const size_t path_length = ovt_buffer_length(&w->path), size = path_length + length + 2;
+    w->row_bytes += size;
+    if (OVT_UNLIKELY(w->row_bytes > OVT_MAX_ROW_BYTES)) {
+        w->status = OVT_SHAPE_SIZE;
+        return false;
+    }
+    if (!ovt_buffer_reserve(w->out, size)) {
         return false;
     }
     if (w->is_digest && w->has_rows) {
         ovt_buffer_put(w->out, '\n');
     }
     w->has_rows = true;
-    memcpy(w->out->end, w->path->data, path_length);
+    memcpy(w->out->end, w->path.data, path_length);
     w->out->end += path_length;
     ovt_buffer_put(w->out, w->is_digest ? ':' : (char)OVT_END_OF_PART);
     memcpy(w->out->end, type, length);
@@ -188,10 +214,20 @@ static int compare_names(const void *left, const void *right) {
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
+/* Takes note of the path at hand, if it is the first that has no UTF-8. What follows is looked at
+ * all the same: that there is too much of it would count more. */
+static OVT_NEVER_INLINE bool note_unwritable(writing *w, ovt_shape_name name) {
+    if (w->status != OVT_OK) {
+        return true;
+    }
+    w->status = OVT_KEY_SURROGATE;
+    return ovt_buffer_append(w->unwritable, w->path.data, ovt_buffer_length(&w->path)) &&
+           (name.length == 0 || (ovt_buffer_append(w->unwritable, ".", 1) &&
+                                 ovt_buffer_append(w->unwritable, name.text, name.length)));
+}
+
 static bool write_named_row(writing *w, ovt_shape_name name) {
-    if (OVT_UNLIKELY(w->is_digest && has_surrogates(name))) {
-        w->is_unwritable = ovt_buffer_append(w->path, ".", 1) &&
-                           ovt_buffer_append(w->path, name.text, name.length);
+    if (OVT_UNLIKELY(w->is_digest && has_surrogates(name)) && !note_unwritable(w, name)) {
         return false;
     }
     return write_row(w, name.text, name.length);
@@ -236,8 +272,8 @@ static OVT_NEVER_INLINE bool write_named_rows(writing *w, const step *taken, siz
 /* The rows of the path at hand, to which `count` steps lead. */
 static inline bool write_rows(writing *w, const step *taken, size_t count) {
     const ovt_shape_node *const nodes = w->tree->nodes;
-    if (OVT_UNLIKELY(nodes[taken->node].key.has_surrogates && w->is_digest && !w->is_v2)) {
-        w->is_unwritable = true;
+    if (OVT_UNLIKELY(nodes[taken->node].key.has_surrogates && w->is_digest && !w->is_v2) &&
+        !note_unwritable(w, (ovt_shape_name){"", 0})) {
         return false;
     }
     unsigned types = 0;
@@ -277,14 +313,14 @@ static bool is_plain_key(const char *text, size_t length) {
 static bool append_step(writing *w, const step *taken) {
     const ovt_shape_key *const key = &w->tree->nodes[taken->node].key;
     if (!w->is_v2 || key->text == NULL || is_plain_key(taken->text, taken->length)) {
-        return (taken->lead == 0 || ovt_buffer_append(w->path, &taken->lead, 1)) &&
-               ovt_buffer_append(w->path, taken->text, taken->length);
+        return (taken->lead == 0 || ovt_buffer_append(&w->path, &taken->lead, 1)) &&
+               ovt_buffer_append(&w->path, taken->text, taken->length);
     }
-    if (!ovt_buffer_append(w->path, "[", 1) ||
-        ovt_write_key(w->path, key->text, key->length, key->has_surrogates) != OVT_OK) {
+    if (!ovt_buffer_append(&w->path, "[", 1) ||
+        ovt_write_key(&w->path, key->text, key->length, key->has_surrogates) != OVT_OK) {
         return false;
     }
-    w->path->end[-1] = ']'; /* in the place of the colon behind a key */
+    w->path.end[-1] = ']'; /* in the place of the colon behind a key */
     return true;
 }
 
@@ -342,7 +378,7 @@ static bool open_level(writing *w, size_t taken, size_t count, size_t longer, bo
     if (!is_ordered && !sort_steps(w->steps + first, end - first)) {
         return false;
     }
-    return push_level(w, (level){first, first, end, ovt_buffer_length(w->path), is_text});
+    return push_level(w, (level){first, first, end, ovt_buffer_length(&w->path), is_text});
 }
 
 /* Takes the next step from the level at hand, and writes the rows that it leads to. */
@@ -364,7 +400,7 @@ static bool take_step(writing *w) {
         longer = same;
     }
     top->next = longer;
-    w->path->end = w->path->data + top->path_length;
+    w->path.end = w->path.data + top->path_length;
     if (!append_step(w, &steps[taken]) || !write_rows(w, &steps[taken], same - taken)) {
         return false;
     }
@@ -390,56 +426,54 @@ static bool write_all(writing *w) {
     return true;
 }
 
-static bool write_tree(ovt_buffer *out, ovt_buffer *path, const ovt_shape_tree *tree,
-                       ovt_shape_profile profile, bool is_digest, bool *is_unwritable) {
+/* `unwritable` is NULL unless what is written is hashed. */
+static ovt_status write_tree(ovt_buffer *out, const ovt_shape_tree *tree, ovt_shape_profile profile,
+                             ovt_buffer *unwritable) {
+    char storage[STORAGE];
     writing w;
     w.tree = tree;
     w.out = out;
-    w.path = path;
+    ovt_buffer_init(&w.path, storage, sizeof storage, NULL);
+    w.unwritable = unwritable;
+    w.row_bytes = 0;
+    w.status = OVT_OK;
     w.is_v2 = profile == OVT_SHAPE_V2;
-    w.is_digest = is_digest;
+    w.is_digest = unwritable != NULL;
     w.has_rows = w.is_v2; /* a line stands before them */
-    w.is_unwritable = false;
     w.levels = w.inline_levels;
     w.depth = 0;
     w.level_capacity = INLINE_LEVELS;
     w.steps = w.inline_steps;
     w.step_count = 0;
     w.step_capacity = INLINE_STEPS;
-    const bool is_fine = write_all(&w);
-    *is_unwritable = w.is_unwritable;
+    const bool is_whole = write_all(&w);
+    ovt_buffer_release(&w.path);
     if (w.levels != w.inline_levels) {
         free(w.levels);
     }
     if (w.steps != w.inline_steps) {
         free(w.steps);
     }
-    return is_fine;
+    return is_whole || w.status == OVT_SHAPE_SIZE ? w.status : OVT_NO_MEMORY;
 }
 
-bool ovt_shape_rows(ovt_buffer *out, const ovt_shape_tree *tree, ovt_shape_profile profile) {
-    char storage[STORAGE];
-    ovt_buffer path;
-    bool is_unwritable;
-    ovt_buffer_init(&path, storage, sizeof storage, NULL);
-    const bool is_fine = write_tree(out, &path, tree, profile, false, &is_unwritable);
-    ovt_buffer_release(&path);
-    return is_fine;
+ovt_status ovt_shape_rows(ovt_buffer *out, const ovt_shape_tree *tree, ovt_shape_profile profile) {
+    return write_tree(out, tree, profile, NULL);
 }
 
 static const char v2_line[] = "shape2";
 
-size_t ovt_shape_digest(char digest[OVT_SHAPE_DIGEST], const ovt_shape_tree *tree,
-                        ovt_shape_profile profile, ovt_buffer *unwritable) {
+ovt_status ovt_shape_digest(char digest[OVT_SHAPE_DIGEST], size_t *length,
+                            const ovt_shape_tree *tree, ovt_shape_profile profile,
+                            ovt_buffer *unwritable) {
     char storage[STORAGE];
     ovt_sha256 hash;
     ovt_buffer out;
-    bool is_unwritable;
     const size_t line_length = profile == OVT_SHAPE_V2 ? sizeof v2_line - 1 : 0;
     ovt_buffer_init(&out, storage, sizeof storage, &hash);
     ovt_buffer_append(&out, v2_line, line_length);
-    const bool is_fine = write_tree(&out, unwritable, tree, profile, true, &is_unwritable);
-    if (is_fine) {
+    const ovt_status status = write_tree(&out, tree, profile, unwritable);
+    if (status == OVT_OK) {
         uint8_t bytes[OVT_SHA256_DIGEST_SIZE];
         ovt_buffer_finish_hash(&out, bytes);
         memcpy(digest, v2_line, line_length);
@@ -449,8 +483,6 @@ size_t ovt_shape_digest(char digest[OVT_SHAPE_DIGEST], const ovt_shape_tree *tre
         ovt_sha256_hex(bytes, digest + line_length + (line_length != 0));
     }
     ovt_buffer_release(&out);
-    if (!is_unwritable) {
-        unwritable->end = unwritable->data;
-    }
-    return is_fine ? line_length + (line_length != 0) + OVT_SHA256_HEX_SIZE : 0;
+    *length = line_length + (line_length != 0) + OVT_SHA256_HEX_SIZE;
+    return status;
 }

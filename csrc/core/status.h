@@ -14,8 +14,9 @@ typedef enum {
     OVT_KEY_SURROGATE = 7,
     OVT_CIRCULAR_REFERENCE = 8,
     OVT_DEPTH = 9,
-    OVT_TEXT = 10, /* of JSON text: an ovt_text_reason says what */
-    OVT_CALL = 11, /* of JSON text that should be a call: an ovt_call_reason says what */
+    OVT_TEXT = 10,       /* of JSON text: an ovt_text_reason says what */
+    OVT_CALL = 11,       /* of JSON text that should be a call: an ovt_call_reason says what */
+    OVT_SHAPE_SIZE = 12, /* of a shape whose rows have more than OVT_MAX_ROW_BYTES */
 } ovt_status;
 
 #endif

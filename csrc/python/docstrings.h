@@ -155,6 +155,19 @@ static const char OVT_DOC_HASH_WITH[] =
     ">>> hash_with(\"pleach\", {}) == hash_json({})\n"
     "True";
 
+static const char OVT_DOC_CALL_FINGERPRINT[] =
+    "call_fingerprint(kinds, call, version, precision, max_depth=10000)\n"
+    "--\n"
+    "\n"
+    "The fingerprint of a call whose parts are all of the usual types, or None for any other.\n"
+    "\n"
+    "The readable steps in ``overturn_fast.pleach.fingerprint`` are what it stands for: they make\n"
+    "the same fingerprint, and the errors but for that of what has no canonical form. The\n"
+    "pure-Python engine has no shorter way, and its answer is always None.\n"
+    "\n"
+    ">>> call_fingerprint((), {}, \"1.1.0\", 1) is None\n"
+    "True";
+
 static const char OVT_DOC_ARGS_HASH[] =
     "args_hash(args, *, max_depth=10000)\n"
     "--\n"
@@ -315,6 +328,8 @@ static const char OVT_DOC_SHAPE[] =
     "    CircularReferenceError: A container contains itself.\n"
     "    DepthError: Containers are nested deeper than ``max_depth``.\n"
     "    UnsupportedTypeError: Reading a value failed, such as slicing a deque under ``\"seed\"``.\n"
+    "    CanonicalizationError: The rows have more than 256 MiB, as those of a value may whose long\n"
+    "        keys are nested.\n"
     "    ValueError: There is no such profile.\n"
     "\n"
     "Source: \"The case for shape-only fingerprints\", A minimal implementation.\n"
@@ -386,7 +401,8 @@ static const char OVT_DOC_COMPAT_CANONICAL_JSON[] =
     "    value: Anything: what has no form in JSON is often ``null`` here, as it is in the SDK.\n"
     "    encoder: Asked first for any value that is no JSON type (str, int, float, bool, None,\n"
     "        dict, list, tuple or a subclass). It returns a value to write instead, or\n"
-    "        ``NotImplemented`` to leave this one to the SDK's rules.\n"
+    "        ``NotImplemented`` to leave this one to the SDK's rules. It may be asked about a value\n"
+    "        more than once; what it raises is passed on.\n"
     "    max_depth: How many levels of containers may be nested.\n"
     "\n"
     "Returns:\n"

@@ -4,6 +4,7 @@
  * (overturn_fast/_backend.py). Everything it keeps is in the module's state, so it may be loaded
  * into several interpreters. Arguments with their default values are read here; any other goes
  * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
+#include "call_key.h"
 #include "docstrings.h"
 #include "json_size.h"
 #include "number_write.h"
@@ -58,12 +59,14 @@ typedef struct {
     PyObject *key_names;        /* _selection.key_names */
     PyObject *select_args;      /* _selection.select_args */
     PyObject *select_as_sdk;    /* _selection.select_as_sdk */
-    PyObject *pure_compat;      /* _pure.compat */
-    PyObject *in_call;          /* _errors.in_call */
-    PyObject *tool_call;        /* the kind of a tool call */
+    PyObject *pure_compat;      /* _pure.compat.FUNCTIONS */
+    PyObject *canonicalization_error;
+    PyObject *in_call;   /* _errors.in_call */
+    PyObject *tool_call; /* the kind of a tool call */
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
     ovt_shape_side shapes;
+    ovt_llm_side calls;
     Py_ssize_t default_max_depth;
     int running_conversions; /* these two: see ovt_python_side */
     ovt_spare spare;
@@ -101,6 +104,7 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
         &state->select_args,
         &state->select_as_sdk,
         &state->pure_compat,
+        &state->canonicalization_error,
         &state->in_call,
         &state->tool_call,
         &state->fingerprinter_type,
@@ -143,6 +147,7 @@ static int clear_state(PyObject *module) {
     Py_CLEAR(state->select_args);
     Py_CLEAR(state->select_as_sdk);
     Py_CLEAR(state->pure_compat);
+    Py_CLEAR(state->canonicalization_error);
     Py_CLEAR(state->in_call);
     Py_CLEAR(state->tool_call);
     Py_CLEAR(state->fingerprinter_type);
@@ -156,6 +161,7 @@ static int clear_state(PyObject *module) {
     for (int i = 0; i < NAME_COUNT; i++) {
         Py_CLEAR(state->names[i]);
     }
+    ovt_llm_side_clear(&state->calls);
     ovt_key_memory_clear(&state->key_memory);
     return 0;
 }
@@ -824,8 +830,8 @@ static PyObject *compat_answer(const module_state *state, const char *function, 
         return result;
     }
     if (PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)) {
-            return NULL;
+        if (!PyErr_ExceptionMatches(state->canonicalization_error)) {
+            return NULL; /* a hook's, and so final; or it stops the program */
         }
         PyErr_Clear();
     }
@@ -909,10 +915,13 @@ static PyObject *compat_digest(const module_state *state, PyObject *kind, PyObje
     char storage[256];
     ovt_buffer prefix;
     ovt_buffer_init(&prefix, storage, sizeof storage, NULL);
-    if (write_prefix(&prefix, kind, name) &&
-        select_for_compat(state, args, match_on, ignore_args, &room, &selected)) {
-        digest = digest_str(prefix.data, ovt_buffer_length(&prefix), &selected, options);
-        release_selected(&selected);
+    if (write_prefix(&prefix, kind, name)) {
+        if (select_for_compat(state, args, match_on, ignore_args, &room, &selected)) {
+            digest = digest_str(prefix.data, ovt_buffer_length(&prefix), &selected, options);
+            release_selected(&selected);
+        } else if (PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear(); /* the arguments' own code has raised: the twin knows what then */
+        }
     }
     ovt_buffer_release(&prefix);
     return digest;
@@ -993,6 +1002,43 @@ static PyObject *hash_with(PyObject *module, PyObject *const *args, Py_ssize_t n
     }
     const selected_args whole = {.args = args[1]};
     return digest_str(NULL, 0, &whole, &options);
+}
+
+/* call_fingerprint(kinds, call, version, precision, max_depth): see
+ * overturn_fast/_pure/call_key.py. All but the call has been checked. */
+static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    const module_state *state = state_of(module);
+    ovt_walk_options options;
+    if (nargs < 4 || nargs > 5 || !PyTuple_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError,
+                        "call_fingerprint() takes kinds, a call, a version, a precision, a depth");
+        return NULL;
+    }
+    if (PyTuple_GET_SIZE(args[0]) != 7) {
+        Py_RETURN_NONE;
+    }
+    if (!read_options(state, OVT_PROFILE_PLEACH, NULL, NULL, &options)) {
+        return NULL;
+    }
+    if (nargs == 5) {
+        options.max_depth = PyLong_AsSsize_t(args[4]);
+    }
+    const ovt_llm_parts parts = {
+        .kinds =
+            {
+                .fingerprint_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 0),
+                .catalog_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 1),
+                .prompt_type = (PyTypeObject *)PyTuple_GET_ITEM(args[0], 2),
+                .modes = PyTuple_GET_ITEM(args[0], 3),
+                .positions = PyTuple_GET_ITEM(args[0], 4),
+                .policies_digest = PyTuple_GET_ITEM(args[0], 5),
+                .locate = PyTuple_GET_ITEM(args[0], 6),
+            },
+        .call = args[1],
+        .version = args[2],
+        .precision = PyLong_AsSsize_t(args[3]),
+    };
+    return PyErr_Occurred() ? NULL : ovt_call_fingerprint(&state->calls, &parts, &options);
 }
 
 static PyObject *canonical_bytes(PyObject *value, const ovt_walk_options *options) {
@@ -1423,6 +1469,7 @@ static bool import_python_side(module_state *state) {
         {&state->select_args, "overturn_fast._selection", "select_args"},
         {&state->select_as_sdk, "overturn_fast._selection", "select_as_sdk"},
         {&state->pure_compat, "overturn_fast._pure.compat", "FUNCTIONS"},
+        {&state->canonicalization_error, "overturn_fast._errors", "CanonicalizationError"},
     };
     for (size_t i = 0; i < sizeof imports / sizeof *imports; i++) {
         if (!import_into(imports[i].slot, imports[i].module, imports[i].attribute)) {
@@ -1478,7 +1525,7 @@ static int execute_module(PyObject *module) {
             return -1;
         }
     }
-    if (!import_python_side(state) || !prepare_shapes(state)) {
+    if (!import_python_side(state) || !prepare_shapes(state) || !ovt_llm_side_init(&state->calls)) {
         return -1;
     }
     state->fingerprinter_type = PyType_FromModuleAndSpec(module, &fingerprinter_spec, NULL);
@@ -1525,6 +1572,7 @@ static PyMethodDef walker_functions[] = {
      METH_FASTCALL | METH_KEYWORDS, OVT_DOC_COMPAT_TOOL_FINGERPRINT},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
     {"hash_with", OVT_FASTCALL(hash_with), METH_FASTCALL, OVT_DOC_HASH_WITH},
+    {"call_fingerprint", OVT_FASTCALL(call_fingerprint), METH_FASTCALL, OVT_DOC_CALL_FINGERPRINT},
     {NULL, NULL, 0, NULL},
 };
 

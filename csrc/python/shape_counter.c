@@ -264,8 +264,11 @@ static PyObject *counter_observe_lines(PyObject *object, PyObject *const *args, 
 /* What is made of each node of the tree, on the way to the whole. */
 typedef struct {
     const ovt_shape_counter *counter;
-    PyObject **keys;  /* of members */
-    PyObject **nodes; /* exported; NULL once the one above has taken it over */
+    PyObject **keys;     /* of members */
+    PyObject **nodes;    /* exported; NULL once the one above has taken it over */
+    PyObject *empty;     /* the dict of all nodes that have none: most are leaves */
+    PyObject *leaf;      /* the last of these that was exported, or NULL, ... */
+    uint32_t leaf_index; /* ... and which it is: keys of one response often have the same counts */
 } exporting;
 
 static PyObject *tuple_of_counts(const uint64_t counts[OVT_COUNTED_TYPES]) {
@@ -296,7 +299,7 @@ static PyObject *tuple_of_times(const int64_t times[OVT_COUNTED_TYPES]) {
 }
 
 static PyObject *dict_of_fields(exporting *e, const ovt_shape_node *node) {
-    PyObject *fields = PyDict_New();
+    PyObject *fields = node->first == 0 ? Py_NewRef(e->empty) : PyDict_New();
     for (uint32_t i = node->first; fields != NULL && i != 0;
          i = e->counter->tree.nodes[i].sibling) {
         if (PyDict_SetItem(fields, e->keys[i], e->nodes[i]) < 0) {
@@ -323,7 +326,7 @@ static PyObject *set_of_keys(const exporting *e, const ovt_variant *variant) {
 }
 
 static PyObject *dict_of_variants(const exporting *e, uint32_t first) {
-    PyObject *variants = PyDict_New();
+    PyObject *variants = first == 0 ? Py_NewRef(e->empty) : PyDict_New();
     for (uint32_t i = first; variants != NULL && i != 0;) {
         const ovt_variant *variant = &e->counter->variants[i - 1];
         PyObject *keys = set_of_keys(e, variant);
@@ -344,8 +347,7 @@ static PyObject *items_or_none(const ovt_node_counts *counts, uint32_t items) {
                                                 : PyLong_FromUnsignedLong(items);
 }
 
-/* A node as _pure.shape_counter.Exported; those below it have been exported before. */
-static PyObject *export_node(exporting *e, uint32_t index) {
+static PyObject *export_whole_node(exporting *e, uint32_t index) {
     const ovt_shape_node *const node = &e->counter->tree.nodes[index];
     const ovt_node_counts *const counts = &e->counter->counts[index];
     PyObject *items = Py_NewRef(Py_None);
@@ -353,13 +355,30 @@ static PyObject *export_node(exporting *e, uint32_t index) {
         Py_SETREF(items, e->nodes[node->items]);
         e->nodes[node->items] = NULL;
     }
+    const bool is_once = memcmp(counts->first, counts->last, sizeof counts->first) == 0;
+    PyObject *first = tuple_of_times(counts->first);
+    PyObject *last = is_once ? Py_XNewRef(first) : tuple_of_times(counts->last);
     /* "N" takes the references over, also of those that are NULL for want of memory. */
-    return Py_BuildValue("(NNNKKNNNNNNOO)", tuple_of_counts(counts->counts),
-                         tuple_of_times(counts->first), tuple_of_times(counts->last),
+    return Py_BuildValue("(NNNKKNNNNNNOO)", tuple_of_counts(counts->counts), first, last,
                          (unsigned long long)counts->integers, (unsigned long long)counts->empty,
                          items_or_none(counts, counts->fewest), items_or_none(counts, counts->most),
                          PyBool_FromLong(counts->is_cut), dict_of_fields(e, node), items,
                          dict_of_variants(e, counts->variants), Py_None, Py_None);
+}
+
+/* A node as _pure.shape_counter.Exported; those below it have been exported before. */
+static PyObject *export_node(exporting *e, uint32_t index) {
+    const ovt_shape_node *const node = &e->counter->tree.nodes[index];
+    const ovt_node_counts *const counts = &e->counter->counts[index];
+    if (node->first != 0 || node->items != 0 || counts->variants != 0) {
+        return export_whole_node(e, index);
+    }
+    if (e->leaf == NULL ||
+        memcmp(counts, &e->counter->counts[e->leaf_index], sizeof *counts) != 0) {
+        Py_XSETREF(e->leaf, export_whole_node(e, index));
+        e->leaf_index = index;
+    }
+    return Py_XNewRef(e->leaf);
 }
 
 /* The whole tree. Members and items come after what they belong to, so from the last node to the
@@ -392,17 +411,20 @@ static PyObject *export_counter(const ovt_shape_counter *counter) {
         .counter = counter,
         .keys = PyMem_RawCalloc(count, sizeof *e.keys),
         .nodes = PyMem_RawCalloc(count, sizeof *e.nodes),
+        .empty = PyDict_New(),
     };
     PyObject *whole = NULL;
     if (e.keys == NULL || e.nodes == NULL || counter->is_broken) {
         PyErr_NoMemory();
-    } else {
+    } else if (e.empty != NULL) {
         whole = export_tree(&e);
     }
     for (size_t i = 0; i < count && e.keys != NULL && e.nodes != NULL; i++) {
         Py_XDECREF(e.keys[i]);
         Py_XDECREF(e.nodes[i]);
     }
+    Py_XDECREF(e.empty);
+    Py_XDECREF(e.leaf);
     PyMem_RawFree(e.keys);
     PyMem_RawFree(e.nodes);
     return whole;

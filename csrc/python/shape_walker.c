@@ -672,13 +672,22 @@ static PyObject *list_of_rows(const char *at, const char *end) {
     return rows;
 }
 
-static PyObject *rows_of(const ovt_shape_tree *tree, ovt_shape_profile profile) {
+/* Raises what overturn_fast._errors says about a value whose rows have too many bytes. */
+static void fail_size(PyObject *value, const ovt_shape_options *options) {
+    raise_made(PyObject_CallFunction(options->python->failure, "i()O", (int)OVT_SHAPE_SIZE, value));
+}
+
+static PyObject *rows_of(const ovt_shape_tree *tree, PyObject *value,
+                         const ovt_shape_options *options) {
     char storage[STORAGE];
     ovt_buffer out;
     PyObject *rows = NULL;
     ovt_buffer_init(&out, storage, sizeof storage, NULL);
-    if (ovt_shape_rows(&out, tree, profile)) {
+    const ovt_status status = ovt_shape_rows(&out, tree, options->profile);
+    if (status == OVT_OK) {
         rows = list_of_rows(out.data, out.end);
+    } else if (status == OVT_SHAPE_SIZE) {
+        fail_size(value, options);
     } else {
         PyErr_NoMemory();
     }
@@ -696,23 +705,28 @@ static void fail_unwritable(const ovt_buffer *path, const ovt_shape_options *opt
     }
 }
 
-static PyObject *digest_of(const ovt_shape_tree *tree, const ovt_shape_options *options) {
-    char storage[STORAGE], digest[OVT_SHAPE_DIGEST];
-    ovt_buffer path;
+static PyObject *digest_of(const ovt_shape_tree *tree, PyObject *value,
+                           const ovt_shape_options *options) {
+    char digest[OVT_SHAPE_DIGEST];
+    ovt_buffer unwritable;
+    size_t length;
     PyObject *result = NULL;
-    ovt_buffer_init(&path, storage, sizeof storage, NULL);
-    const size_t length = ovt_shape_digest(digest, tree, options->profile, &path);
-    if (length != 0) {
+    ovt_buffer_init(&unwritable, digest, 0, NULL);
+    const ovt_status status =
+        ovt_shape_digest(digest, &length, tree, options->profile, &unwritable);
+    if (status == OVT_OK) {
         result = PyUnicode_New((Py_ssize_t)length, 127);
         if (result != NULL) {
             memcpy(PyUnicode_DATA(result), digest, length);
         }
-    } else if (ovt_buffer_length(&path) != 0) {
-        fail_unwritable(&path, options);
+    } else if (status == OVT_KEY_SURROGATE) {
+        fail_unwritable(&unwritable, options);
+    } else if (status == OVT_SHAPE_SIZE) {
+        fail_size(value, options);
     } else {
         PyErr_NoMemory();
     }
-    ovt_buffer_release(&path);
+    ovt_buffer_release(&unwritable);
     return result;
 }
 
@@ -727,7 +741,8 @@ static PyObject *shape_with(shaping *s, PyObject *value, bool is_digest, uint64_
                           profile == OVT_SHAPE_SEED ? OVT_MERGE_ITEMS : OVT_MERGE_ALL, false)) {
             PyErr_NoMemory();
         } else {
-            result = is_digest ? digest_of(&s->tree, options) : rows_of(&s->tree, profile);
+            result =
+                is_digest ? digest_of(&s->tree, value, options) : rows_of(&s->tree, value, options);
         }
     }
     ovt_tree_release(&s->tree);

@@ -23,7 +23,7 @@ from overturn_fast._arguments import (
 )
 from overturn_fast._convert import Encoder
 from overturn_fast._convert_compat import is_called_into
-from overturn_fast._errors import DepthError, SurrogateError
+from overturn_fast._errors import CanonicalizationError, DepthError, SurrogateError
 from overturn_fast._profiles import COMPAT, OVERTURN, Profile
 from overturn_fast._pure.canonical import Walk, canonical_text
 from overturn_fast._pure.strings import call_prefix
@@ -56,7 +56,8 @@ def canonical_json(
         value: Anything: what has no form in JSON is often ``null`` here, as it is in the SDK.
         encoder: Asked first for any value that is no JSON type (str, int, float, bool, None,
             dict, list, tuple or a subclass). It returns a value to write instead, or
-            ``NotImplemented`` to leave this one to the SDK's rules.
+            ``NotImplemented`` to leave this one to the SDK's rules. It may be asked about a value
+            more than once; what it raises is passed on.
         max_depth: How many levels of containers may be nested.
 
     Returns:
@@ -75,7 +76,7 @@ def canonical_json(
     encoder, max_depth = checked_encoder(encoder), checked_depth(max_depth)
     try:
         return _text(value, _WITH_SURROGATES, encoder, max_depth)
-    except Exception:
+    except CanonicalizationError:
         return canonical_text(value, OVERTURN, encoder, max_depth)
 
 
@@ -108,7 +109,7 @@ def hash_json(
         text = _text(value, COMPAT, encoder, max_depth)
     except SurrogateError:
         raise
-    except Exception:
+    except CanonicalizationError:
         text = canonical_text(value, OVERTURN, encoder, max_depth)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -152,12 +153,11 @@ def fingerprint(
     first_match, match_on = _read_twice(match_on)
     first_ignore, ignore_args = _read_twice(ignore_args)
     try:
-        prefix = _prefix(kind, name)
-        selected = select_as_sdk(args, first_match, first_ignore)
+        prefix, selected = _as_the_sdk_reads(kind, name, args, first_match, first_ignore)
         text = _text(selected, COMPAT, encoder, max_depth)
     except SurrogateError:
         raise
-    except Exception:
+    except CanonicalizationError:
         prefix = call_prefix(checked_kind(kind), checked_text(name, "name"))
         kept, dropped = key_names(match_on, "match_on"), key_names(ignore_args, "ignore_args")
         selected = select_args(args, kept, dropped) if kept or dropped else args
@@ -213,13 +213,22 @@ FUNCTIONS: Final[dict[str, Callable[..., str]]] = {
 """By name, for the native engine: it leaves to them what it does not decide itself."""
 
 
-def _prefix(kind: object, name: object) -> bytes:
-    """What is hashed before the arguments, kind and name as an f-string writes them."""
-    text = f"{kind}\n{name}\n"
+def _as_the_sdk_reads(
+    kind: object, name: object, args: Any, match_on: Any, ignore_args: Any
+) -> tuple[bytes, Any]:
+    """What is hashed before the arguments, kind and name as an f-string writes them; and those.
+
+    Raises:
+        SurrogateError: Kind or name has no UTF-8.
+        CanonicalizationError: The SDK would raise something else.
+    """
     try:
-        return text.encode()
+        prefix = f"{kind}\n{name}\n".encode()
+        return prefix, select_as_sdk(args, match_on, ignore_args)
     except UnicodeEncodeError:
         raise SurrogateError("kind or name holds a lone surrogate") from None
+    except Exception as error:
+        raise CanonicalizationError("the SDK does not read this call") from error
 
 
 def _read_twice(names: Any) -> tuple[Collection[str] | None, Collection[str] | None]:
@@ -234,7 +243,7 @@ def _text(value: Any, profile: Profile, encoder: Encoder | None, max_depth: int)
     """The text that the SDK makes of a value.
 
     Raises:
-        Exception: The SDK would raise.
+        CanonicalizationError: The SDK would raise.
     """
     walk = _MeasuringWalk(profile, encoder, min(max_depth, _NEVER_REACHED))
     text = walk.run(value)

@@ -21,6 +21,7 @@ from overturn_fast._arguments import (
 from overturn_fast._convert import Encoder
 from overturn_fast._errors import in_call
 from overturn_fast._profiles import OVERTURN, PROFILES
+from overturn_fast._pure.call_key import call_fingerprint
 from overturn_fast._pure.canonical import canonical_text
 from overturn_fast._pure.compat import canonical_json as compat_canonical_json
 from overturn_fast._pure.compat import fingerprint as compat_fingerprint
@@ -36,6 +37,7 @@ from overturn_fast._selection import key_names, select_args
 __all__ = [
     "ToolFingerprinter",
     "args_hash",
+    "call_fingerprint",
     "canonical_json",
     "canonical_with",
     "compat_canonical_json",

@@ -14,9 +14,12 @@ from typing import Any, Final, NamedTuple
 from overturn_fast._arguments import DEFAULT_MAX_DEPTH, checked_depth, checked_shape_profile
 from overturn_fast._convert import Pairs
 from overturn_fast._errors import (
+    MAX_ROW_BYTES,
     Segment,
+    Status,
     TextReason,
     conversion_failure,
+    failure,
     key_surrogate_failure,
     nesting_failure,
     text_failure,
@@ -58,6 +61,8 @@ def shape(
         CircularReferenceError: A container contains itself.
         DepthError: Containers are nested deeper than ``max_depth``.
         UnsupportedTypeError: Reading a value failed, such as slicing a deque under ``"seed"``.
+        CanonicalizationError: The rows have more than 256 MiB, as those of a value may whose long
+            keys are nested.
         ValueError: There is no such profile.
 
     Source: "The case for shape-only fingerprints", A minimal implementation.
@@ -209,6 +214,23 @@ def outline_of(value: object, profile: str, max_depth: int | None) -> list[Entry
 # -- rows --------------------------------------------------------------------------------------
 
 
+class _Measure:
+    """How many bytes the rows of a shape have, of which there may only be so many."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def add(self, row: Row) -> None:
+        """Count a row.
+
+        Raises:
+            CanonicalizationError: There are too many bytes.
+        """
+        self.size += sum(len(part.encode("utf-8", "surrogatepass")) + 1 for part in row)
+        if self.size > MAX_ROW_BYTES:
+            raise failure(Status.SHAPE_SIZE, (), None)
+
+
 def _rows(outline: list[Entry], profile: str) -> list[Row]:
     return _seed_rows(outline) if profile == "seed" else _v2_rows(outline)
 
@@ -219,20 +241,33 @@ def _seed_rows(outline: list[Entry]) -> list[Row]:
     Sorting the rows of an array sorts those of the arrays in it too; so only the outermost is.
     """
     rows: list[Row] = []
+    measure = _Measure()
     paths: list[str] = []  # of the parts that contain the one at hand, and its own
-    array: tuple[int, int] | None = None  # depth of the outermost array, and where its rows begin
+    known: dict[tuple[str, str], str] = {}  # paths by the one above and the step from there
+    array: int | None = None  # depth of the outermost array
+    of_array: set[Row] = set()
     for entry in _in_key_order(outline):
-        if array is not None and entry.depth <= array[0]:
-            rows[array[1] :] = sorted(set(rows[array[1] :]))
+        if array is not None and entry.depth <= array:
+            rows.extend(sorted(of_array))
             array = None
+            of_array.clear()
         if array is None and entry.type == "array" and isinstance(entry.value, list):
-            array = entry.depth, len(rows)
+            array = entry.depth
         del paths[entry.depth :]
         step = "[]" if entry.key is None else f".{entry.key}"
-        paths.append(paths[-1] + step if paths else "$")
-        rows.append((paths[-1], entry.type))
-    if array is not None:
-        rows[array[1] :] = sorted(set(rows[array[1] :]))
+        above = paths[-1] if paths else "$"
+        path = known.get((above, step)) if paths else above
+        if path is None:
+            path = known[above, step] = above + step
+        paths.append(path)
+        row = path, entry.type
+        if array is None:
+            measure.add(row)
+            rows.append(row)
+        elif row not in of_array:
+            measure.add(row)
+            of_array.add(row)
+    rows.extend(sorted(of_array))
     return rows
 
 
@@ -288,13 +323,17 @@ def _v2_rows(outline: list[Entry]) -> list[Row]:
         node.types.add(entry.type)
         nodes.append(node)
     rows: list[Row] = []
-    left = [("$", root)]
+    measure = _Measure()
+    left = [("", "$", root)]  # paths are put together when it is their turn: they may be long
     while left:
-        path, node = left.pop()
-        rows.extend((path, name) for name in sorted(node.types))
+        above, step, node = left.pop()
+        path = above + step
+        for name in sorted(node.types):
+            measure.add((path, name))
+            rows.append((path, name))
         if node.items is not None:
-            left.append((f"{path}[]", node.items))
-        left.extend((path + _v2_step(key), node.keys[key]) for key in sorted(node.keys)[::-1])
+            left.append((path, "[]", node.items))
+        left.extend((path, _v2_step(key), node.keys[key]) for key in sorted(node.keys)[::-1])
     return rows
 
 

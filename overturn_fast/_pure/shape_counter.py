@@ -45,8 +45,9 @@ NO_ENUM: Final = ""
 
 FORMATS: Final = {
     "date-time": re.compile(
-        r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
-        r"([Zz]|[+-][0-9]{2}:[0-9]{2})"
+        r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+        r"[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?"
+        r"([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
     ),
     "email": re.compile(r"[^\s@\"<>]+@[^\s@\"<>]+\.[^\s@\"<>]+"),
     "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s]+"),
@@ -58,7 +59,7 @@ _LONGEST_ENUM: Final = 256  # characters of a string that may be one of few
 _LONGEST_FORMAT: Final = 2048
 
 Exported = tuple[Any, ...]
-"""A node as plain data, with the nodes below it. The fields, in this order:
+"""A node as plain data, not to be changed, with the nodes below it. The fields, in this order:
 
 ====  ============  ==================================================================
    0  counts        tuple of 7 ints, one a type: how many values

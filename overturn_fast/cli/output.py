@@ -13,9 +13,9 @@ from typing import BinaryIO, Final
 
 import click
 
-__all__ = ["FileFailure", "ending_cleanly", "opened", "standard_output"]
+__all__ = ["INTERRUPTED", "FileFailure", "ending_cleanly", "opened", "standard_output"]
 
-_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 
 
 class FileFailure(click.ClickException):
@@ -35,7 +35,7 @@ def ending_cleanly(output: str | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise click.exceptions.Exit(_INTERRUPTED) from None
+        raise click.exceptions.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         # Whoever reads has seen enough, as "head" does: nothing is wrong.
         discard_standard_output()

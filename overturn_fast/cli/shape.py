@@ -7,6 +7,7 @@ import json
 import click
 
 from overturn_fast import CanonicalizationError, JSONTextError
+from overturn_fast._arguments import SHAPE_PROFILES
 from overturn_fast.cli.calls import LineError
 from overturn_fast.cli.lines import convert_lines, lines_of
 from overturn_fast.cli.output import ending_cleanly, opened
@@ -33,7 +34,7 @@ Examples:
 )
 @click.option(
     "--profile",
-    type=click.Choice(["seed", "v2"]),
+    type=click.Choice(SHAPE_PROFILES),
     default="seed",
     show_default=True,
     help="The essay's rows over the first 5 items of each array, or rows that cannot collide, "
@@ -60,7 +61,7 @@ def shape(file: str, profile: str, as_json: bool, lines: bool) -> None:
     except CanonicalizationError as error:
         name = "<stdin>" if file == "-" else file
         with Reporter(None) as reporter:
-            reporter.bad_line(f"{name}:{error.line}:{error.column}", _reason_of(error))
+            reporter.bad_line(f"{name}:{error.line or 1}:{error.column or 1}", _reason_of(error))
         raise click.exceptions.Exit(1) from None
     if as_json:
         output = json.dumps({"profile": profile, "fingerprint": digest, "rows": rows})

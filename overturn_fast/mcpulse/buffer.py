@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Final
 from weakref import WeakSet
 
-from overturn_fast.mcpulse.fork import renew_after_fork
+from overturn_fast._fork import renew_after_fork
 from overturn_fast.mcpulse.wire import Event, checked_event
 
 __all__ = ["BufferStats", "EventBuffer", "Transport"]

@@ -11,8 +11,8 @@ import secrets
 import threading
 from typing import Any, Final
 
+from overturn_fast._fork import renew_after_fork
 from overturn_fast.mcpulse.buffer import EventBuffer, Transport
-from overturn_fast.mcpulse.fork import renew_after_fork
 from overturn_fast.mcpulse.wire import MAX_CLIENT_NAME, UNKNOWN, capped_name, text_of
 
 __all__ = ["Session", "new_session_id", "session_for"]

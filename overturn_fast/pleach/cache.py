@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
-from overturn_fast.mcpulse.fork import renew_after_fork
-from overturn_fast.pleach.entry import Entry, decoded, encoded
+from overturn_fast._fork import renew_after_fork
+from overturn_fast.pleach.entry import Entry
 from overturn_fast.pleach.errors import (
     InputError,
     ModeError,
@@ -27,6 +27,7 @@ from overturn_fast.pleach.fields import (
     FingerprintInput,
     checked_text,
     read_input,
+    time_of,
 )
 from overturn_fast.pleach.fingerprint import (
     Fingerprint,
@@ -40,11 +41,13 @@ from overturn_fast.pleach.metadata import FingerprintMetadata, metadata_of
 from overturn_fast.pleach.modes import CacheReadPolicy, RuntimeMode, member_of, readable_modes
 from overturn_fast.pleach.sqlite_store import SQLiteStore
 from overturn_fast.pleach.stores import MappingStore, Store
+from overturn_fast.pleach.value import decoded, encoded
 
 __all__ = ["CacheStats", "FingerprintCache"]
 
 Input = FingerprintInput | Mapping[str, Any]
 
+_LONGEST: Final = sys.float_info.max  # seconds
 _NEAR: Final = 1_000  # recorded calls among which the nearest one to a divergence is sought
 
 
@@ -189,7 +192,8 @@ class FingerprintCache:
 
         Args:
             input: The call.
-            value: JSON types, or bytes.
+            value: JSON types, or bytes, exactly of those types and not of subclasses: it is served
+                as it was given.
             metadata: Which call it was; by default what the input says.
 
         Returns:
@@ -220,7 +224,8 @@ class FingerprintCache:
             fn: Makes the call. It is not called in ``headless-replay``.
 
         Raises:
-            StoreError: The answer cannot be kept; the error's ``value`` has it.
+            InputError, StoreError: The answer cannot be kept; the error's ``value`` has it.
+            PleachError: ``fn`` asks for the call that it makes, or two calls ask for each other.
             Exception: What ``fn`` raises; and as for ``get`` and ``put``.
         """
         call = self._call(input)
@@ -229,14 +234,18 @@ class FingerprintCache:
             return fn()
         key = call.fingerprint.hash
         while (entry := self._find(call, is_final=False)) is None:
-            landed = self._flights.board(key, is_async=False)
-            if landed is not None:
-                landed.result()
+            other = self._flights.board(key, is_async=False)
+            if other is not None:
+                try:
+                    other.landed.result()
+                finally:
+                    self._flights.leave(other)
                 continue
             try:
                 # Another one may have landed between looking and boarding.
                 if (entry := self._find(call)) is None:
-                    return self._keep(call, fn())
+                    metadata = metadata_of(call.input)  # what is wrong with it costs no call
+                    return self._keep(call, fn(), metadata)
                 break
             finally:
                 self._flights.land(key)
@@ -245,7 +254,8 @@ class FingerprintCache:
     async def get_or_call_async(self, input: Input, fn: Callable[[], Awaitable[Any]]) -> Any:
         """``get_or_call`` for a coroutine function.
 
-        Other tasks and threads wait for the one that calls. The store is used on the loop's thread:
+        Other tasks and threads wait for the one that calls; if that one is cancelled, the next one
+        calls. The store is used on the loop's thread:
         a hit takes microseconds, an entry is written when no other process writes.
         """
         call = self._call(input)
@@ -254,13 +264,17 @@ class FingerprintCache:
             return await fn()
         key = call.fingerprint.hash
         while (entry := self._find(call, is_final=False)) is None:
-            landed = self._flights.board(key, is_async=True)
-            if landed is not None:
-                await asyncio.shield(asyncio.wrap_future(landed))
+            other = self._flights.board(key, is_async=True)
+            if other is not None:
+                try:
+                    await asyncio.shield(asyncio.wrap_future(other.landed))
+                finally:
+                    self._flights.leave(other)
                 continue
             try:
                 if (entry := self._find(call)) is None:
-                    return self._keep(call, await fn())
+                    metadata = metadata_of(call.input)
+                    return self._keep(call, await fn(), metadata)
                 break
             finally:
                 self._flights.land(key)
@@ -323,10 +337,10 @@ class FingerprintCache:
             entry = self._store.read(candidate)
             if entry is None:
                 continue
-            if self._ttl is None or self._clock() - entry.created <= self._ttl:
+            if self._ttl is None or time_of(self._clock) - entry.created <= self._ttl:
                 return entry
             if mode is self._mode:  # what other modes recorded is theirs to remove
-                self._store.remove(candidate)
+                self._store.remove(entry)
             self._count("expire")
         return None
 
@@ -337,16 +351,16 @@ class FingerprintCache:
             reason = "the call is not deterministic: it has a temperature other than 0 and no seed"
             return ReplayDivergenceError(fingerprint, reason=reason)
         recorded = self._store.recent(self._mode.value, fingerprint.tenant_id, _NEAR)
-        others = [entry.fingerprint for entry in recorded if entry.fingerprint != fingerprint]
+        others = [one for one in recorded if one != fingerprint]
         nearest = min(others, key=fingerprint.distance, default=None)
         return ReplayDivergenceError(fingerprint, nearest)
 
-    def _keep(self, call: _Call, value: Any) -> Any:
+    def _keep(self, call: _Call, value: Any, metadata: FingerprintMetadata) -> Any:
         """Keep what a call answered; the value as it will be served."""
         try:
             value_bytes, is_json = encoded(value)
-            self._write(call, value_bytes, is_json, None)
-        except StoreError as error:
+            self._write(call, value_bytes, is_json, metadata)
+        except (InputError, StoreError) as error:
             error.value = value
             raise
         return decoded(value_bytes, is_json)
@@ -358,7 +372,7 @@ class FingerprintCache:
             metadata = metadata_of(call.input)
         elif not isinstance(metadata, FingerprintMetadata):
             raise wrong_type("metadata", "a FingerprintMetadata", metadata)
-        entry = Entry(call.fingerprint, value, is_json, float(self._clock()), metadata)
+        entry = Entry(call.fingerprint, value, is_json, time_of(self._clock), metadata)
         evicted = self._store.write(entry, self._max_bytes)
         self._count("write")
         self._count("evict", evicted)
@@ -388,7 +402,7 @@ def _checked_ttl(ttl: Any) -> float | None:
         return None
     if isinstance(ttl, bool) or not isinstance(ttl, (int, float)):
         raise wrong_type("ttl", "a number of seconds or None", ttl)
-    if not (ttl > 0 and math.isfinite(ttl)):
+    if not 0 < ttl <= _LONGEST:
         raise InputError("ttl", "must be a finite number of seconds greater than 0")
     return float(ttl)
 

@@ -80,10 +80,15 @@ def text_digest(field: str, text: Any) -> str:
     return hashlib.sha256(encoded).hexdigest()
 
 
+def hash_value(value: Any, max_depth: int = DEFAULT_MAX_DEPTH) -> str:
+    """The SHA-256 of a value's canonical text."""
+    return _hash_with(_PROFILE, value, None, max_depth)
+
+
 def digest_of(field: str, value: Any, max_depth: int = DEFAULT_MAX_DEPTH) -> str:
     """The SHA-256 of a field's canonical text; an error says which field it is about."""
     try:
-        return _hash_with(_PROFILE, value, None, max_depth)
+        return hash_value(value, max_depth)
     except CanonicalizationError as error:
         in_field(error, field)
         raise

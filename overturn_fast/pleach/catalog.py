@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, final
@@ -9,7 +10,13 @@ from typing import Any, NamedTuple, final
 from overturn_fast._arguments import DEFAULT_MAX_DEPTH
 from overturn_fast._errors import CanonicalizationError
 from overturn_fast._pure.strings import utf16_order
-from overturn_fast.pleach.canonical import canonicalize, digest_of, in_field, text_digest
+from overturn_fast.pleach.canonical import (
+    canonicalize,
+    digest_of,
+    hash_value,
+    in_field,
+    text_digest,
+)
 from overturn_fast.pleach.errors import InputError, wrong_type
 
 __all__ = ["SystemPrompt", "ToolCatalog"]
@@ -185,11 +192,27 @@ def _sorted_by_text(named: list[_Named], max_depth: int) -> list[Mapping[str, An
 
 def _digest(ordered: Sequence[Any], given: Sequence[Any], max_depth: int) -> str:
     try:
-        return digest_of("tools", ordered, max_depth)
-    except CanonicalizationError:
-        for index, tool in enumerate(given):  # for a message with the caller's position
-            digest_of(f"tools[{index}]", tool, max_depth)
+        return hash_value(ordered, max_depth)
+    except CanonicalizationError as error:
+        in_tools(error, ordered, given)
         raise
 
 
+def in_tools(error: CanonicalizationError, ordered: Sequence[Any], given: Sequence[Any]) -> None:
+    """Put the caller's position of a tool in the place of the sorted one that begins a path.
+
+    Nothing is read again: a hook that fails is not called twice.
+    """
+    message = error.args[0] if error.args else None
+    found = _POSITION.match(message) if isinstance(message, str) else None
+    position = int(found[1]) if found is not None else len(ordered)
+    if found is not None and position < len(ordered):
+        tool = ordered[position]
+        index = next((i for i, one in enumerate(given) if one is tool), position)
+        error.args = (f"tools[{index}]{found.string[found.end() :]}", *error.args[1:])
+    else:
+        in_field(error, "tools")
+
+
+_POSITION = re.compile(r"\$\[(\d+)\]")
 _NO_TOOLS = digest_of("tools", [])

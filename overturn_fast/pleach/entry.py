@@ -6,14 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from overturn_fast.pleach.errors import CorruptStoreError, InputError, InputTypeError
+from overturn_fast.pleach.errors import CorruptStoreError
 from overturn_fast.pleach.fingerprint import Fingerprint
 from overturn_fast.pleach.metadata import FingerprintMetadata
 
-__all__ = ["Entry", "Identity"]
-
-Identity = tuple[str, str, "str | None"]
-"""Of an entry: the hash of its fingerprint, its runtime mode and its tenant."""
+__all__ = ["Entry", "read_fingerprint", "read_metadata"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,38 +77,3 @@ def read_fingerprint(mapping: Any) -> Fingerprint:
 def read_metadata(mapping: Any) -> FingerprintMetadata | None:
     """Metadata that were stored; InputError if they are none."""
     return None if mapping is None else FingerprintMetadata.from_dict(mapping)
-
-
-def encoded(value: Any) -> tuple[bytes, bool]:
-    """A value as the bytes to keep, and whether they are JSON.
-
-    Raises:
-        InputError: The value would not come back as it is: NaN, a tuple, keys that are no str.
-        InputTypeError: It is of a type that JSON does not have.
-    """
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value), False
-    try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-        is_same = json.loads(text) == value
-    except TypeError as error:
-        raise InputTypeError("value", "is neither bytes nor made of JSON types") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError("value", "has no JSON text: a cycle, NaN, or nested too deep") from error
-    if not is_same:
-        raise InputError("value", "would come back from JSON as another value")
-    return text.encode(), True
-
-
-def decoded(value: bytes, is_json: bool) -> Any:
-    """The value that ``encoded`` wrote.
-
-    Raises:
-        CorruptStoreError: It is no JSON.
-    """
-    if not is_json:
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
-        raise CorruptStoreError("the value of an entry is no JSON") from error

@@ -24,7 +24,13 @@ __all__ = [
 
 
 class PleachError(Exception):
-    """The root of the errors of this package, but for values that have no canonical form."""
+    """The root of the errors of this package, but for values that have no canonical form.
+
+    ``value`` is what the call answered if the failure came after it, in ``get_or_call``: the
+    answer was paid for and is not lost.
+    """
+
+    value: object = None
 
 
 class InputError(PleachError, ValueError):
@@ -56,13 +62,7 @@ class TenantError(InputError):
 
 
 class StoreError(PleachError):
-    """A store could not be read or written. What was being written is not there in part.
-
-    ``value`` is what the call answered if the failure came after it, in ``get_or_call``: the
-    answer was paid for and is not lost.
-    """
-
-    value: object = None
+    """A store could not be read or written. What was being written is not there in part."""
 
 
 class ForeignStoreError(StoreError):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,12 +22,33 @@ PLEACH_CORE_VERSION: Final = "1.1.0"
 """The version of the substrate, a part of every key: after an upgrade nothing old is served."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentityFields:
+    """The fields of a call that say which call it is, and are never a part of its key.
+
+    Source: the fingerprint contract, "What's deliberately OUT of the key".
+    """
+
+    chat_id: str | None = None
+    session_id: str | None = None
+    message_id: str | None = None
+    user_id: str | None = None
+    org_id: str | None = None
+    environment_id: str | None = None
+    workspace_id: str | None = None
+    eval_run_id: str | None = None
+    replay_of_event_id: str | None = None
+    recorded_at: str | None = None
+    """The time of the call, as text in ISO 8601."""
+
+
 @dataclass(frozen=True, slots=True)
-class FingerprintInput:
+class FingerprintInput(IdentityFields):
     """A call of a language model: the fields that decide its answer, and those that identify it.
 
-    None stands for a field that is absent. The fields are checked when a fingerprint is made.
-    Where a mapping stands for an input, its keys may also be spelled in camelCase.
+    None stands for a field that is absent. The fields are checked when a fingerprint is made; those
+    of its identity are given by keyword. Where a mapping stands for an input, its keys may also be
+    spelled in camelCase.
 
     Source: the fingerprint contract, "The key/metadata split".
     """
@@ -47,17 +69,6 @@ class FingerprintInput:
     tenant_id: str | None = None
     active_safety_policies: Sequence[Mapping[str, str] | tuple[str, str]] | None = None
     """Mappings with ``id`` and ``version``, or pairs of the two, in any order."""
-    chat_id: str | None = None
-    session_id: str | None = None
-    message_id: str | None = None
-    user_id: str | None = None
-    org_id: str | None = None
-    environment_id: str | None = None
-    workspace_id: str | None = None
-    eval_run_id: str | None = None
-    replay_of_event_id: str | None = None
-    recorded_at: str | None = None
-    """The time of the call, as text in ISO 8601."""
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[Any, Any]) -> FingerprintInput:
@@ -137,22 +148,20 @@ def snake_case(name: str) -> str:
     return re.sub("[A-Z]", lambda letter: "_" + letter.group().lower(), name)
 
 
-IDENTITY_FIELDS: Final = (
-    "chat_id",
-    "session_id",
-    "message_id",
-    "user_id",
-    "org_id",
-    "environment_id",
-    "workspace_id",
-    "eval_run_id",
-    "replay_of_event_id",
-    "recorded_at",
-)
+def _names(described: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(described))
+
+
+IDENTITY_FIELDS: Final = _names(IdentityFields)
 """The fields of an input that say which call it is, and are never a part of its key."""
 
-_FIELDS: Final = tuple(field.name for field in dataclasses.fields(FingerprintInput))
+_FIELDS: Final = _names(FingerprintInput)
 _FIELD_NAMES: Final = {name: name for name in _FIELDS} | {camel_case(n): n for n in _FIELDS}
+_IN_ORDER: Final = (*(n for n in _FIELDS if n not in IDENTITY_FIELDS), *IDENTITY_FIELDS)
+FIELD_POSITIONS: Final = {spelled: _IN_ORDER.index(name) for spelled, name in _FIELD_NAMES.items()}
+"""The places of an input's fields, those that make the key first, by their names as they may be
+spelled."""
+
 _SAFE: Final = 2**53 - 1  # up to which every int is a double of its own
 _REQUIRED: Final = ("model", "family", "call_class", "runtime_mode", "messages")
 
@@ -255,6 +264,21 @@ def _policy_text(index: int, part: str, value: Any) -> str:
     if value is None:
         raise InputError(field, "is missing")
     return checked_text(field, value)
+
+
+def time_of(clock: Callable[[], float]) -> float:
+    """What a clock says, in seconds since 1970.
+
+    Raises:
+        InputError: That is no finite number.
+        InputTypeError: It is no number at all.
+    """
+    now = clock()
+    if isinstance(now, bool) or not isinstance(now, (int, float)):
+        raise wrong_type("clock", "a function that returns a number", now)
+    if not abs(now) <= sys.float_info.max:
+        raise InputError("clock", "must return a finite number")
+    return float(now)
 
 
 def _shown(key: Any) -> str:

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from overturn_fast._backend import engine
+from overturn_fast._errors import CanonicalizationError
 from overturn_fast._pure.strings import utf16_order
-from overturn_fast.pleach.canonical import digest_of, text_digest
-from overturn_fast.pleach.catalog import SystemPrompt, tools_digest
+from overturn_fast.pleach.canonical import digest_of, in_field, text_digest
+from overturn_fast.pleach.catalog import SystemPrompt, ToolCatalog, in_tools, tools_digest
 from overturn_fast.pleach.errors import InputError, TenantError, wrong_type
 from overturn_fast.pleach.fields import (
+    FIELD_POSITIONS,
     FingerprintConfig,
     FingerprintInput,
     camel_case,
@@ -103,6 +106,7 @@ class Fingerprint:
         >>> compute_fingerprint(call).diff(warmer)
         'temperatureBucket 0.7 -> 0.8'
         """
+        _check_fingerprint(other)
         return ", ".join(
             f"{camel_case(name)} {_shown(name, mine, theirs)} -> {_shown(name, theirs, mine)}"
             for name in KEY_FIELDS
@@ -111,10 +115,12 @@ class Fingerprint:
 
     def distance(self, other: Fingerprint) -> int:
         """How many key fields differ."""
+        _check_fingerprint(other)
         return sum(getattr(self, name) != getattr(other, name) for name in KEY_FIELDS)
 
-    def in_mode(self, mode: RuntimeMode) -> Fingerprint:
+    def in_mode(self, mode: RuntimeMode | str) -> Fingerprint:
         """The fingerprint of the same call in another runtime mode."""
+        mode = member_of(RuntimeMode, mode, "runtimeMode")
         if mode is self.runtime_mode:
             return self
         moved = dataclasses.replace(self, runtime_mode=mode)
@@ -196,55 +202,70 @@ def compute_fingerprint(
     >>> fingerprint.hash
     'e724193cb30452a2239cb45e932421469d59a2903394320dfb7605d5fa1557c6'
     """
-    return fingerprint_of(read_input(input, fields), checked_config(config))
+    config = checked_config(config)
+    if input is None:
+        input = fields
+    elif fields or type(input) is not dict:
+        input = read_input(input, fields)
+    return _short_way(input, config) or _by_steps(read_input(input, {}), config)
 
 
 def fingerprint_of(call: FingerprintInput, config: FingerprintConfig) -> Fingerprint:
     """``compute_fingerprint`` with its arguments read."""
+    return _short_way(call, config) or _by_steps(call, config)
+
+
+def _short_way(
+    call: FingerprintInput | Mapping[str, Any], config: FingerprintConfig
+) -> Fingerprint | None:
+    """The fingerprint of a usual call, from the C core; None for another, or one that is wrong.
+
+    Only what has no canonical form is an error here already, lest its hooks run twice.
+    """
+    fingerprint: Fingerprint | None = engine.call_fingerprint(
+        _KINDS, call, config.pleach_version, config.temperature_precision, config.max_depth
+    )
+    if fingerprint is not None:
+        _check_limits(fingerprint, config)
+    return fingerprint
+
+
+def _by_steps(call: FingerprintInput, config: FingerprintConfig) -> Fingerprint:
+    """Every step in full, for any call."""
     messages, depth = call.messages, config.max_depth
     if not isinstance(messages, (list, tuple)):
         raise wrong_type("messages", "a list or tuple", messages)
-    mode = member_of(RuntimeMode, call.runtime_mode, "runtimeMode")
-    # Every key field by name, in the order in which they are checked; None is left out below.
-    key: dict[str, Any] = {
-        "model": checked_text("model", call.model),
-        "family": _of_closed_set("family", call.family, config.families),
-        "callClass": _of_closed_set("callClass", call.call_class, config.call_classes),
-        "runtimeMode": mode.value,
-        "pleachVersion": config.pleach_version,
-        "promptHash": digest_of("messages", messages, depth),
-        "toolsHash": tools_digest(call.tools, depth),
-    }
-    if call.tenant_id is not None:
-        key["tenantId"] = checked_text("tenantId", call.tenant_id)
-    elif config.require_tenant:
-        raise TenantError("tenantId", "is missing, and the config requires it")
-    if call.system_prompt is not None:
-        key["systemPromptHash"] = _system_prompt_digest(call.system_prompt)
-    if call.temperature is not None:
-        temperature = checked_temperature(call.temperature)
-        key["temperatureBucket"] = bucket(temperature, config.temperature_precision)
-    if call.seed is not None:
-        key["seed"] = checked_seed(call.seed)
-    if call.active_safety_policies is not None:
-        policies = checked_policies(call.active_safety_policies)
-        if policies:
-            key["safetyPoliciesHash"] = _policies_digest(policies)
-    return Fingerprint(
-        digest_of("fingerprint", key),
-        key["model"],
-        key["promptHash"],
-        key["toolsHash"],
-        key["family"],
-        key["callClass"],
-        mode,
-        config.pleach_version,
-        key.get("systemPromptHash"),
-        key.get("temperatureBucket"),
-        key.get("seed"),
-        key.get("tenantId"),
-        key.get("safetyPoliciesHash"),
+    fingerprint = Fingerprint(
+        hash="",
+        runtime_mode=member_of(RuntimeMode, call.runtime_mode, "runtimeMode"),
+        model=checked_text("model", call.model),
+        family=checked_text("family", call.family),
+        call_class=checked_text("callClass", call.call_class),
+        pleach_version=config.pleach_version,
+        prompt_hash=digest_of("messages", messages, depth),
+        tools_hash=tools_digest(call.tools, depth),
+        tenant_id=None if call.tenant_id is None else checked_text("tenantId", call.tenant_id),
+        system_prompt_hash=_system_prompt_digest(call.system_prompt),
+        temperature_bucket=_bucket_of(call.temperature, config.temperature_precision),
+        seed=None if call.seed is None else checked_seed(call.seed),
+        safety_policies_hash=_policies_digest(call.active_safety_policies),
     )
+    _check_limits(fingerprint, config)
+    object.__setattr__(fingerprint, "hash", digest_of("fingerprint", fingerprint._key()))
+    return fingerprint
+
+
+def _check_limits(fingerprint: Fingerprint, config: FingerprintConfig) -> None:
+    """Refuse what the config closes out."""
+    closed_sets = (
+        ("family", fingerprint.family, config.families),
+        ("callClass", fingerprint.call_class, config.call_classes),
+    )
+    for field, value, names in closed_sets:
+        if names is not None and value not in names:
+            raise InputError(field, f"must be one of {', '.join(sorted(names))}")
+    if config.require_tenant and fingerprint.tenant_id is None:
+        raise TenantError("tenantId", "is missing, and the config requires it")
 
 
 def is_cache_eligible(temperature: float | None = None, seed: int | None = None) -> bool:
@@ -276,21 +297,24 @@ def checked_config(config: Any) -> FingerprintConfig:
     return config
 
 
-def _of_closed_set(field: str, value: Any, names: frozenset[str] | None) -> str:
-    text = checked_text(field, value)
-    if names is not None and text not in names:
-        raise InputError(field, f"must be one of {', '.join(sorted(names))}")
-    return text
-
-
-def _system_prompt_digest(prompt: Any) -> str:
-    if isinstance(prompt, SystemPrompt):
-        return prompt.hash
+def _system_prompt_digest(prompt: Any) -> str | None:
+    if prompt is None or isinstance(prompt, SystemPrompt):
+        return None if prompt is None else prompt.hash
     return text_digest("systemPrompt", prompt)
 
 
+def _bucket_of(temperature: Any, precision: int) -> float | None:
+    return None if temperature is None else bucket(checked_temperature(temperature), precision)
+
+
+def _policies_digest(policies: Any) -> str | None:
+    """The hash of safety policies; None if there are none."""
+    checked = () if policies is None else checked_policies(policies)
+    return _checked_policies_digest(checked) if checked else None
+
+
 @functools.lru_cache(maxsize=256)
-def _policies_digest(policies: tuple[tuple[str, str], ...]) -> str:
+def _checked_policies_digest(policies: tuple[tuple[str, str], ...]) -> str:
     ordered = sorted(set(policies), key=lambda pair: (utf16_order(pair[0]), utf16_order(pair[1])))
     return digest_of("activeSafetyPolicies", [f"{name}@{version}" for name, version in ordered])
 
@@ -313,6 +337,11 @@ def _from_fields(fields: dict[str, Any]) -> Fingerprint:
     return fingerprint
 
 
+def _check_fingerprint(other: object) -> None:
+    if not isinstance(other, Fingerprint):
+        raise wrong_type("other", "a Fingerprint", other)
+
+
 def _shown(name: str, value: Any, beside: Any) -> str:
     """A field's value in a message; a hash is shortened where the start tells it from another."""
     if value is None:
@@ -325,3 +354,24 @@ def _shown(name: str, value: Any, beside: Any) -> str:
     if isinstance(value, str):
         return value if value.isprintable() and " " not in value else ascii(value)
     return f"{value:g}" if isinstance(value, float) and value == float(f"{value:g}") else str(value)
+
+
+def _locate(error: Exception, ordered: Any, given: Any) -> None:
+    """Put the field that has no canonical form into an error: the messages, or a tool."""
+    if isinstance(error, CanonicalizationError):
+        if ordered is None:
+            in_field(error, "messages")
+        else:
+            in_tools(error, ordered, given)
+
+
+# What the short way needs to know; see call_fingerprint in overturn_fast/_pure/call_key.py.
+_KINDS: Final = (
+    Fingerprint,
+    ToolCatalog,
+    SystemPrompt,
+    {mode.value: mode for mode in RuntimeMode},
+    FIELD_POSITIONS,
+    _policies_digest,
+    _locate,
+)

@@ -11,16 +11,20 @@ from typing import Any, Final, Literal
 
 from overturn_fast.pleach.entry import read_fingerprint, read_metadata
 from overturn_fast.pleach.errors import CorruptStoreError, InputError, wrong_type
+from overturn_fast.pleach.fields import checked_text, time_of
 from overturn_fast.pleach.fingerprint import Fingerprint
 from overturn_fast.pleach.metadata import FingerprintMetadata
 from overturn_fast.pleach.sqlite_file import SQLiteFile
 from overturn_fast.pleach.sqlite_store import SQLiteStore
+from overturn_fast.pleach.value import json_text
 
 __all__ = ["Ledger", "LedgerRow", "Outcome", "Repeat"]
 
 Outcome = Literal["hit", "miss", "ineligible"]
 """What a cache made of a call."""
 
+_ALWAYS: Final = 1e300  # seconds, before and after which nothing is
+_MOST: Final = 2**62  # rows
 _OUTCOMES: Final = ("hit", "miss", "ineligible")
 
 
@@ -93,12 +97,15 @@ class Ledger:
             outcome: What a cache made of it.
 
         Raises:
-            InputError: The usage has no JSON text, or the outcome is none.
+            InputError: The usage, or a part of it, would not come back from JSON as it is; the
+                outcome is none; or the fingerprint's hash is not that of its fields.
             InputTypeError: An argument is of another type.
             StoreError: The file cannot be written; nothing of the row is in it.
         """
         if not isinstance(fingerprint, Fingerprint):
             raise wrong_type("fingerprint", "a Fingerprint", fingerprint)
+        described = fingerprint.to_dict()
+        Fingerprint.from_dict(described)  # one row that is wrong would make a query fail
         metadata = FingerprintMetadata() if metadata is None else metadata
         if not isinstance(metadata, FingerprintMetadata):
             raise wrong_type("metadata", "a FingerprintMetadata", metadata)
@@ -110,10 +117,10 @@ class Ledger:
             fingerprint.tenant_id,
             metadata.session_id,
             outcome,
-            json.dumps(fingerprint.to_dict()),
+            json.dumps(described),
             json.dumps(metadata.to_dict()),
             _usage_text(usage),
-            float(self._clock()),
+            time_of(self._clock),
         )
         with self._file.writing() as connection:
             connection.execute(
@@ -146,11 +153,12 @@ class Ledger:
             StoreError: The file cannot be read.
         """
         where, values = _condition(fingerprint, tenant_id, session_id, since, until)
+        most = _checked_limit(limit)
         with self._file.reading() as connection:
             found = connection.execute(
                 f"SELECT fingerprint, metadata, usage, outcome, at FROM ledger{where} "
                 "ORDER BY at, id LIMIT ?",
-                (*values, -1 if limit is None else limit),
+                (*values, most),
             ).fetchall()
         return [_row(*one) for one in found]
 
@@ -176,12 +184,13 @@ class Ledger:
             StoreError: The file cannot be read.
         """
         where, values = _condition(None, tenant_id, session_id, since, until)
+        most = _checked_limit(limit)
         counts = ", ".join(f"sum(outcome IS '{outcome}')" for outcome in _OUTCOMES)
         with self._file.reading() as connection:
             found = connection.execute(
                 f"SELECT max(fingerprint), count(*), min(at), max(at), {counts} "
                 f"FROM ledger{where} GROUP BY hash ORDER BY count(*) DESC, min(id) LIMIT ?",
-                (*values, -1 if limit is None else limit),
+                (*values, most),
             ).fetchall()
         return [
             Repeat(_fingerprint(text), count, _present(outcomes), first, last)
@@ -216,10 +225,7 @@ def _usage_text(usage: Any) -> str:
         return "{}"
     if not isinstance(usage, Mapping):
         raise wrong_type("usage", "a mapping", usage)
-    try:
-        return json.dumps(dict(usage), allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError("usage", "has no JSON text") from error
+    return json_text(dict(usage), "usage")
 
 
 def _condition(
@@ -231,16 +237,41 @@ def _condition(
 ) -> tuple[str, tuple[Any, ...]]:
     """A WHERE clause and the values in it."""
     digest = fingerprint.hash if isinstance(fingerprint, Fingerprint) else fingerprint
+    texts = (("fingerprint", digest), ("tenantId", tenant_id), ("sessionId", session_id))
+    for name, text in texts:
+        if text is not None:
+            checked_text(name, text)
     asked = [
         ("hash = ?", digest),
         ("tenant = ?", tenant_id),
         ("session = ?", session_id),
-        ("at >= ?", since),
-        ("at < ?", until),
+        ("at >= ?", _checked_time("since", since)),
+        ("at < ?", _checked_time("until", until)),
     ]
     given = [(clause, value) for clause, value in asked if value is not None]
     where = " WHERE " + " AND ".join(clause for clause, _ in given) if given else ""
     return where, tuple(value for _, value in given)
+
+
+def _checked_time(field: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise wrong_type(field, "a number of seconds", value)
+    if value != value:
+        raise InputError(field, "must be a number")
+    return float(max(-_ALWAYS, min(value, _ALWAYS)))
+
+
+def _checked_limit(limit: Any) -> int:
+    """How many rows at most, as SQLite takes it: -1 for any number."""
+    if limit is None:
+        return -1
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise wrong_type("limit", "an int or None", limit)
+    if limit < 0:
+        raise InputError("limit", "must be at least 0")
+    return min(limit, _MOST)
 
 
 def _row(fingerprint: str, metadata: str, usage: str, outcome: Any, at: float) -> LedgerRow:

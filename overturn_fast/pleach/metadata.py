@@ -10,6 +10,7 @@ from overturn_fast.pleach.errors import InputError, wrong_type
 from overturn_fast.pleach.fields import (
     IDENTITY_FIELDS,
     FingerprintInput,
+    IdentityFields,
     camel_case,
     checked_text,
     read_input,
@@ -20,22 +21,23 @@ __all__ = ["FingerprintMetadata", "build_metadata"]
 
 
 @dataclass(frozen=True, slots=True)
-class FingerprintMetadata:
-    """Which call this one is, beside which calls are like it. None stands for an absent field.
+class FingerprintMetadata(IdentityFields):
+    """Which call this one is, beside which calls are like it: the ten identity fields, by keyword.
+
+    None stands for an absent field.
+
+    Raises:
+        InputError: A field is empty, or holds a lone surrogate.
+        InputTypeError: A field is no str.
 
     Source: the fingerprint contract, "What's deliberately OUT of the key".
     """
 
-    chat_id: str | None = None
-    session_id: str | None = None
-    message_id: str | None = None
-    user_id: str | None = None
-    org_id: str | None = None
-    environment_id: str | None = None
-    workspace_id: str | None = None
-    eval_run_id: str | None = None
-    replay_of_event_id: str | None = None
-    recorded_at: str | None = None
+    def __post_init__(self) -> None:
+        for name in IDENTITY_FIELDS:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, checked_text(camel_case(name), value))
 
     def to_dict(self) -> dict[str, str]:
         """The fields that are present, by their names in camelCase.
@@ -55,13 +57,12 @@ class FingerprintMetadata:
         """
         if not isinstance(mapping, Mapping):
             raise wrong_type("metadata", "a mapping", mapping)
-        fields: dict[str, str] = {}
+        fields: dict[str, Any] = {}
         for key, value in mapping.items():
             name = snake_case(key) if isinstance(key, str) else ""
             if name not in IDENTITY_FIELDS:
                 raise InputError("metadata", "has a field that is none of an identity")
-            if value is not None:
-                fields[name] = checked_text(camel_case(name), value)
+            fields[name] = value
         return cls(**fields)
 
 
@@ -91,11 +92,4 @@ def build_metadata(
 
 def metadata_of(call: FingerprintInput) -> FingerprintMetadata:
     """``build_metadata`` with its arguments read."""
-    values = ((name, getattr(call, name)) for name in IDENTITY_FIELDS)
-    return FingerprintMetadata(
-        **{
-            name: checked_text(camel_case(name), value)
-            for name, value in values
-            if value is not None
-        }
-    )
+    return FingerprintMetadata(**{name: getattr(call, name) for name in IDENTITY_FIELDS})

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from overturn_fast.mcpulse.fork import renew_after_fork
+from overturn_fast._fork import hold_over_fork, renew_after_fork
 from overturn_fast.pleach.errors import (
     CorruptStoreError,
     ForeignStoreError,
+    InputError,
     StoreError,
     StoreFullError,
 )
@@ -24,6 +26,7 @@ SCHEMA_VERSION: Final = 1
 
 _APPLICATION_ID: Final = 0x504C4348  # "PLCH" in the header of the file: whose it is
 _WAIT_S: Final = 30.0  # for another process that is writing
+_RETRY_S: Final = 0.005  # between two attempts to open a file that another process has to itself
 _SCHEMA: Final = """
 CREATE TABLE entry (
     hash TEXT PRIMARY KEY, mode TEXT NOT NULL, tenant TEXT, fingerprint TEXT NOT NULL,
@@ -67,18 +70,20 @@ class SQLiteFile:
 
     Raises:
         ForeignStoreError, CorruptStoreError, StoreError: The file cannot be used.
+        InputError: The path cannot be that of a file.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], *, read_only: bool = False, is_durable: bool = False
     ) -> None:
-        self.path: Final = os.path.abspath(os.fspath(path))
+        self.path: Final = os.path.abspath(_checked_path(path))
         self._read_only = read_only
         self._is_durable = is_durable
         self._connection: sqlite3.Connection | None = None
         self._is_closed = False
         self._after_fork()
         renew_after_fork(self)
+        hold_over_fork(self)
         with self.reading():
             pass
 
@@ -88,6 +93,16 @@ class SQLiteFile:
         if self._connection is not None:
             _inherited.append(self._connection)
             self._connection = None
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by the thread that uses the connection."""
+        return self._lock
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``close`` was called."""
+        return self._is_closed
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -125,24 +140,37 @@ class SQLiteFile:
     def _open(self) -> sqlite3.Connection:
         if self._is_closed:
             raise StoreError(f"{self.path} was closed")
+        give_up = time.monotonic() + _WAIT_S
+        while True:
+            connection = self._connected()
+            try:
+                self._prepare(connection)
+                return connection
+            except BaseException as error:
+                connection.close()
+                # SQLite does not wait where a file is opened while another process sets it up,
+                # repairs it after a crash, or is the last one to close it.
+                is_busy = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+                if not is_busy or time.monotonic() > give_up:
+                    raise
+            time.sleep(_RETRY_S)
+
+    def _connected(self) -> sqlite3.Connection:
         mode = "ro" if self._read_only else "rwc"
         quoted = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        connection = sqlite3.connect(
+        return sqlite3.connect(
             f"file:{quoted}?mode={mode}",
             uri=True,
             timeout=_WAIT_S,
             isolation_level=None,
             check_same_thread=False,
         )
-        try:
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        if not self._is_ours(connection):
+        connection.execute("BEGIN")  # all that tells whose the file is, as of one moment
+        is_ours = self._is_ours(connection)
+        connection.execute("COMMIT")
+        if not is_ours:
             if self._read_only:
                 raise ForeignStoreError(f"{self.path} is no cache of this package")
             connection.execute("BEGIN IMMEDIATE")
@@ -179,6 +207,14 @@ class SQLiteFile:
         if "not a database" in message or "malformed" in message or "no such" in message:
             return CorruptStoreError(f"{self.path} is damaged or no SQLite file: {message}")
         return StoreError(f"{self.path}: {message}")
+
+
+def _checked_path(path: str | os.PathLike[str]) -> str:
+    """The path of a file, which some names that SQLite knows are none of."""
+    text = os.fsdecode(path)
+    if text in ("", ":memory:") or "\0" in text:
+        raise InputError("path", "must be that of a file; MemoryStore keeps entries in memory")
+    return text
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -86,21 +86,24 @@ class SQLiteStore:
                 self._used.clear()
         return evicted
 
-    def remove(self, fingerprint: Fingerprint) -> None:
-        """Forget an entry."""
+    def remove(self, entry: Entry) -> None:
+        """Forget an entry, unless another one has taken its place since it was read."""
         with self.file.writing() as connection:
-            connection.execute("DELETE FROM entry WHERE hash = ?", (fingerprint.hash,))
+            connection.execute(
+                "DELETE FROM entry WHERE hash = ? AND created = ? AND value = ?",
+                (entry.fingerprint.hash, entry.created, entry.value),
+            )
 
-    def recent(self, mode: str, tenant: str | None, limit: int) -> Iterator[Entry]:
-        """The latest entries of a mode and a tenant."""
+    def recent(self, mode: str, tenant: str | None, limit: int) -> Iterator[Fingerprint]:
+        """The latest fingerprints of a mode and a tenant."""
         with self.file.reading() as connection:
             rows = connection.execute(
-                "SELECT fingerprint, value, is_json, created, metadata FROM entry "
+                "SELECT fingerprint FROM entry "
                 "WHERE mode = ? AND tenant IS ? ORDER BY created DESC, rowid DESC LIMIT ?",
                 (mode, tenant, limit),
             ).fetchall()
-        for fingerprint, *rest in rows:
-            yield _entry(_fingerprint(fingerprint), *rest)
+        for (text,) in rows:
+            yield _fingerprint(text)
 
     def totals(self) -> tuple[int, int]:
         """How many entries there are, and how many bytes their values have."""
@@ -109,13 +112,22 @@ class SQLiteStore:
         return entries, size
 
     def close(self) -> None:
-        """Write down which entries were used last, and close the file."""
-        with self.file.reading():
-            if self._used:
+        """Write down which entries were used last, and close the file.
+
+        Raises:
+            StoreError: That cannot be written. The file is closed all the same.
+        """
+        try:
+            self._write_all_uses()
+        finally:
+            self.file.close()
+
+    def _write_all_uses(self) -> None:
+        with self.file.lock:
+            if self._used and not self.file.is_closed:
                 with self.file.writing() as connection:
                     self._write_uses(connection)
                 self._used.clear()
-        self.file.close()
 
     def _write_uses(self, connection: sqlite3.Connection) -> None:
         connection.executemany(

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, MutableMapping
 from typing import Protocol, runtime_checkable
 
-from overturn_fast.mcpulse.fork import renew_after_fork
+from overturn_fast._fork import renew_after_fork
 from overturn_fast.pleach.entry import Entry
 from overturn_fast.pleach.errors import CorruptStoreError
 from overturn_fast.pleach.fingerprint import Fingerprint
@@ -36,11 +36,11 @@ class Store(Protocol):
         longest ago go, but not the new one. Returns how many went.
         """
 
-    def remove(self, fingerprint: Fingerprint) -> None:
-        """Forget an entry, if it is there."""
+    def remove(self, entry: Entry) -> None:
+        """Forget an entry that was read, unless another one has taken its place since."""
 
-    def recent(self, mode: str, tenant: str | None, limit: int) -> Iterator[Entry]:
-        """The latest entries of a mode and a tenant, or of none, latest first."""
+    def recent(self, mode: str, tenant: str | None, limit: int) -> Iterator[Fingerprint]:
+        """The latest fingerprints of a mode and a tenant, or of none, latest first."""
 
     def totals(self) -> tuple[int, int]:
         """How many entries there are, and how many bytes their values have."""
@@ -100,13 +100,19 @@ class MappingStore:
                 evicted += 1
             return evicted
 
-    def remove(self, fingerprint: Fingerprint) -> None:
-        """Forget an entry."""
-        with self._lock:
-            self._remove(fingerprint.hash)
+    def remove(self, entry: Entry) -> None:
+        """Forget an entry if it is still there.
 
-    def recent(self, mode: str, tenant: str | None, limit: int) -> Iterator[Entry]:
-        """The latest entries of a mode and a tenant, among those that this object has seen."""
+        Another process may write between looking and forgetting: mappings have nothing against it.
+        """
+        key = entry.fingerprint.hash
+        with self._lock:
+            data = self._mapping.get(key)
+            if data is not None and Entry.from_bytes(data) == entry:
+                self._remove(key)
+
+    def recent(self, mode: str, tenant: str | None, limit: int) -> Iterator[Fingerprint]:
+        """The latest fingerprints of a mode and a tenant, among those that this object has seen."""
         with self._lock:
             keys = list(reversed(self._sizes))
         for key in keys:
@@ -116,7 +122,7 @@ class MappingStore:
                 if limit <= 0:
                     return
                 limit -= 1
-                yield entry
+                yield entry.fingerprint
 
     def totals(self) -> tuple[int, int]:
         """Entries and bytes, among those that this object has seen."""

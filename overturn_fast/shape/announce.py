@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 from xml.etree import ElementTree
 
-from overturn_fast.shape.compare import SEVERITIES, Comparison, DriftEvent
+from overturn_fast.shape.compare import SEVERITIES, Comparison, DriftEvent, shown_path
 from overturn_fast.shape.incidents import Incident
 
 __all__ = ["FORMATS", "exit_code", "summary"]
@@ -73,7 +73,7 @@ def _text(comparison: Comparison, incidents: Iterable[Incident]) -> str:
     if comparison.undecided and not comparison.has_too_few:
         paths = len(comparison.undecided)
         blocks.append(f"too few to tell at {paths} path{'s' * (paths != 1)}:")
-        blocks[-1] += "".join(f"\n  {path}" for path in comparison.undecided)
+        blocks[-1] += "".join(f"\n  {shown_path(path)}" for path in comparison.undecided)
     incidents = list(incidents)
     if incidents:
         blocks.append("\n".join(["incidents:", *(f"  {one.text()}" for one in incidents)]))
@@ -178,3 +178,8 @@ FORMATS: Final[dict[str, Callable[[Comparison, Iterable[Incident]], str]]] = {
 def printable(text: str) -> str:
     """``text`` with an escape for each character that steers terminals or that XML has not."""
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def printable_line(text: str) -> str:
+    """The same, and what would end the line too."""
+    return printable(text).replace("\n", "\\u000a")

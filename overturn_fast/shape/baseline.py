@@ -6,11 +6,13 @@ step, and read with suspicion.
 
 from __future__ import annotations
 
+import copyreg
 import io
 import json
 import os
 import secrets
 import sqlite3
+import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, fields
@@ -110,6 +112,12 @@ def loads(text: str | bytes) -> ShapeStats:
     reading = _Reading()
     return reading.stats(document)
 
+
+def _reduced(stats: ShapeStats) -> tuple[Any, ...]:
+    return loads, (dumps(stats),)
+
+
+copyreg.pickle(ShapeStats, _reduced)  # what another process gets is what a file has
 
 # -- writing ----------------------------------------------------------------------------------
 
@@ -346,6 +354,8 @@ class BaselineStore:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
         self._memory = self._connected() if self._path == ":memory:" else None
+        if self._memory is not None:
+            weakref.finalize(self, self._memory.close)
 
     def tools(self) -> list[str]:
         """The names of the tools, sorted."""
@@ -401,7 +411,9 @@ class BaselineStore:
                 yield connection
 
     def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=60, isolation_level=None)
+        connection = sqlite3.connect(
+            self._path, timeout=60, isolation_level=None, check_same_thread=False
+        )
         try:
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS baseline (tool TEXT PRIMARY KEY, document TEXT)"

@@ -310,10 +310,12 @@ class _Run:
             (".{*}", before.entries, since.entries),
             ("[]", before.items, since.items),
         ):
-            if mine is not None and other is not None:
+            if mine is not None and mine.total and other is not None and other.total:
                 self.compare(path + to, mine, other)
             elif mine is not None and mine.total:
                 self.undecided.add(path + to)
+            elif other is not None and other.total:
+                self._filled(path + to, other, before, since)
 
     def maps(self, before: Node, since: Node) -> None:
         """Objects that are maps by now, and were none in the baseline."""
@@ -338,7 +340,10 @@ class _Run:
     def _types(self, path: str, before: Node, since: Node) -> bool:
         """Types that are new at a path; whether it makes sense to look further."""
         had, has = before.total - before.nulls, since.total - since.nulls
-        if not had or not has:
+        if not has:
+            return True
+        if not had:
+            self._no_longer_null(path, before, since)
             return True
         if has < self.policy.min_current or had < self.policy.min_baseline:
             self.undecided.add(path)
@@ -360,6 +365,37 @@ class _Run:
                     since.first[kind],
                 )  # fmt: skip
         return go_on
+
+    def _no_longer_null(self, path: str, before: Node, since: Node) -> None:
+        """Types where all values were null."""
+        if not before.total:
+            return
+        if before.total < self.policy.min_baseline or since.total < self.policy.min_current:
+            self.undecided.add(path)
+        for kind, count in enumerate(since.counts):
+            if count and kind != NULL:
+                self._new(
+                    "variant_added", path, "null", f"null | {TYPES[kind]}", before.total, count,
+                    count / since.total,
+                    self._differs(0, before.total, count, since.total), since.first[kind],
+                )  # fmt: skip
+
+    def _filled(self, path: str, other: Node, before: Node, since: Node) -> None:
+        """Items, or keys that are identifiers, where there never were any."""
+        self.signatures[path] = ()  # no name of a field that may have been another one
+        is_items = path.endswith("[]")
+        had, has = (before.arrays, since.arrays) if is_items else (before.objects, since.objects)
+        if not had or not has:
+            return  # what contains them is new itself
+        empty = since.empty if is_items else sum(
+            count for (_, has_others), count in since.variants.items() if not has_others
+        )  # fmt: skip
+        count = has - empty
+        self._new(
+            "variant_added" if is_items else "field_added", path, "absent", _types_text(other),
+            had, count, count / has, self._differs(0, had, count, has),
+            min((time for time in other.first if time is not None), default=None),
+        )  # fmt: skip
 
     def _changed_type(self, path: str, kind: int, before: Node, since: Node) -> None:
         had, has = before.total - before.nulls, since.total - since.nulls
@@ -399,7 +435,7 @@ class _Run:
             values = len(before.enums)
             more = values + len(since.enums.keys() - before.enums.keys())
             self._new(
-                "variant_added", path, f"{values} strings", f"{more} strings", had, count,
+                "variant_added", path, _counted(values, "string"), f"{more} strings", had, count,
                 count / has, self._differs(0, had, count, has), None,
             )  # fmt: skip
 
@@ -487,8 +523,8 @@ class _Run:
             sets = len(before.variants)
             after = "{" + ", ".join([*sorted(names), *(["{*}"] if has_others else [])]) + "}"
             self._new(
-                "variant_added", path, f"{sets} sets of keys" if sets != 1 else "1 set of keys",
-                after, before.objects, count, share, differs, None,
+                "variant_added", path, _counted(sets, "set") + " of keys", after,
+                before.objects, count, share, differs, None,
             )  # fmt: skip
 
     # -- events -------------------------------------------------------------------------------
@@ -580,6 +616,15 @@ def percent(rate: float) -> str:
     if rate in (0.0, 1.0):
         return f"{rate:.0%}"
     return f"{min(max(round(rate * 100, 1), 0.1), 99.9):g}%"
+
+
+def _counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> _counted(1, "string"), _counted(2, "string")
+    ('1 string', '2 strings')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _types_text(node: Node) -> str:

@@ -10,16 +10,21 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, Final, Literal, get_args
 
-from overturn_fast.shape.compare import SEVERITIES, Comparison, DriftEvent, Severity
+from overturn_fast.shape.compare import KINDS, SEVERITIES, Comparison, DriftEvent, Severity
 from overturn_fast.shape.times import Time, iso, milliseconds
+from overturn_fast.shape.tree import normal_path
 
 __all__ = ["STATES", "Incident", "Incidents", "State"]
 
 State = Literal["new", "active", "recovering", "resolved", "reopened"]
 STATES: Final[tuple[State, ...]] = get_args(State)
+
+_MOST: Final = 100  # incidents of a tool that are open, and that are resolved
+_MOST_EVENTS: Final = 1000  # of an incident
 
 FORMAT: Final = "overturn_fast.incidents"
 VERSION: Final = 1
@@ -55,6 +60,10 @@ class Incident:
             f"since {iso(self.opened_at)}"
         )
 
+    def copy(self) -> Incident:
+        """The incident as it is now, whatever becomes of it."""
+        return dataclasses.replace(self, events=dict(self.events))
+
     def as_dict(self) -> dict[str, Any]:
         """The incident as JSON types."""
         plain = dataclasses.asdict(self)
@@ -75,6 +84,9 @@ class Incidents:
     An incident is ``new`` when its first event is seen, and ``active`` when one is seen again.
     Without any it is ``recovering``, after a while ``resolved``, and if then one is seen again
     ``reopened``.
+
+    Memory is bounded, whatever a tool returns: an incident holds 1,000 events, those seen first,
+    and a tool has 100 incidents that are open and 100 that are resolved, the latest.
 
     >>> from overturn_fast.shape import ShapeStats, compare
     >>> before, since = ShapeStats("search"), ShapeStats("search")
@@ -132,8 +144,9 @@ class Incidents:
             if incident.id not in seen and not self._is_undecided(incident, comparison):
                 self._pass(incident, now)
         changed = [one for one in self.all(tool) if before.get(one.id) != _gist(one)]
-        for incident in self.all(tool):
-            if incident.state == "resolved" and now - incident.changed_at > self._forget_after:
+        over = [incident for incident in self.all(tool) if incident.state == "resolved"]
+        for number, incident in enumerate(reversed(over)):
+            if number >= _MOST or now - incident.changed_at > self._forget_after:
                 del self._all[incident.id]
         return changed
 
@@ -164,7 +177,7 @@ class Incidents:
             if document["format"] != FORMAT or document["version"] != VERSION:
                 raise ValueError
             read = [_incident(plain) for plain in document["incidents"]]
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError("no incidents, or of another version") from None
         self._all = {incident.id: incident for incident in read}
 
@@ -175,7 +188,8 @@ class Incidents:
         seen: dict[str, Incident] = {}
         for event in sorted(events, key=lambda event: event.key):
             incident = self._of(event, now)
-            incident.events[event.key] = event
+            if event.key in incident.events or len(incident.events) < _MOST_EVENTS:
+                incident.events[event.key] = event
             incident.severity = max(incident.severity, event.severity, key=SEVERITIES.index)
             seen[incident.id] = incident
         for incident in seen.values():
@@ -192,10 +206,13 @@ class Incidents:
                 return incident
         began = milliseconds(event.first_seen) if event.first_seen is not None else now
         began = min(now if began is None else began, now)
-        for incident in self.open(event.tool):
+        opened = self.open(event.tool)
+        for incident in opened:
             near = min(abs(incident.opened_at - began), abs(incident.opened_at - now))
             if near <= self._group_within:
                 return incident
+        if len(opened) >= _MOST:
+            return opened[-1]
         digest = hashlib.sha256(json.dumps([event.key, now]).encode()).hexdigest()[:16]
         incident = Incident(digest, event.tool, "new", event.severity, began, now, now, {})
         self._all[digest] = incident
@@ -222,15 +239,43 @@ def _gist(incident: Incident) -> tuple[State, Severity, frozenset[str]]:
 
 
 def _incident(plain: Any) -> Incident:
-    read = [DriftEvent(**event) for event in plain["events"]]
-    for event in read:
-        if event.severity not in SEVERITIES or not isinstance(event.path, str):
-            raise ValueError
+    """An incident from what ``dumps`` has made of one.
+
+    Raises:
+        ValueError: It is none; or another error of a value that is not what it should be.
+    """
+    read = [_event(event) for event in plain["events"]]
     incident = Incident(**{**plain, "events": {event.key: event for event in read}})
-    if incident.state not in STATES or incident.severity not in SEVERITIES:
+    times = (incident.opened_at, incident.seen_at, incident.changed_at)
+    if (
+        incident.state not in STATES
+        or incident.severity not in SEVERITIES
+        or not _ID.fullmatch(incident.id)
+        or any(event.tool != incident.tool for event in read)
+        or not read
+        or not all(type(time) is int and milliseconds(time / 1000) is not None for time in times)
+    ):
         raise ValueError
-    for time in (incident.opened_at, incident.seen_at, incident.changed_at):
-        if isinstance(time, bool) or not isinstance(time, int):
-            raise ValueError
-        iso(time)
     return incident
+
+
+def _event(plain: Any) -> DriftEvent:
+    event = DriftEvent(**plain)
+    texts = (event.tool, event.path, event.before, event.after, event.first_seen or "",
+             event.hint or "")  # fmt: skip
+    counts = (event.baseline_observations, event.current_observations)
+    rates = (event.before_rate, event.after_rate)
+    if (
+        event.kind not in KINDS
+        or event.severity not in SEVERITIES
+        or not all(type(text) is str for text in texts)
+        or not all(type(count) is int and count >= 0 for count in counts)
+        or not all(type(rate) in (int, float) and 0 <= rate <= 1 for rate in rates)
+        or normal_path(event.path) != event.path
+    ):
+        raise ValueError
+    milliseconds(event.first_seen)
+    return event
+
+
+_ID: Final = re.compile(r"[0-9a-f]{16}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 __all__ = ["LONGEST_NAME", "is_identifier"]
@@ -26,8 +25,9 @@ _IDENTIFIER: Final = re.compile(
             r"[^\s@]+@[^\s@]+\.[^\s@]+",
             # URL
             r"[A-Za-z][A-Za-z0-9+.-]*://.*",
-            # Digest or other long hexadecimal number, in which there is a digit
-            rf"(?:0x)?(?=[A-Fa-f]*[0-9]){_HEX}{{16,}}",
+            # Digest or other hexadecimal number: marked as one, or long and with a digit in it
+            rf"0[xX]{_HEX}+",
+            rf"(?=[A-Fa-f]*[0-9]){_HEX}{{16,}}",
             # IPv6 address
             rf"(?=.*:.*:){_HEX}{{0,4}}(?::{_HEX}{{0,4}}){{2,7}}(?:%.*)?",
             # Token, perhaps with a prefix: 12 letters and digits in a row, two of each at least
@@ -39,12 +39,11 @@ _IDENTIFIER: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
 def is_identifier(key: str) -> bool:
     """Whether a key is by its own form an identifier and no name: no tree of names gets to hold it.
 
-    Digits, dates, times, UUIDs, e-mail and IP addresses, URLs, long hexadecimal numbers, long
-    tokens of letters and digits, and anything of more than 128 characters.
+    Digits, dates, times, UUIDs, e-mail and IP addresses, URLs, hexadecimal numbers that are long or
+    begin with 0x, long tokens of letters and digits, and anything of more than 128 characters.
 
     >>> [is_identifier(key) for key in ("2026-07-13", "17", "ann@example.com", "10.0.0.7")]
     [True, True, True, True]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar, cast, overload
 
+from overturn_fast.shape.announce import printable_line
 from overturn_fast.shape.compare import Comparison, Policy, compare
 from overturn_fast.shape.incidents import Incident, Incidents
 from overturn_fast.shape.stats import ShapeStats
@@ -57,14 +60,19 @@ class DriftMonitor:
         learn: How many responses make a baseline.
         window: After so many responses they are compared with the baseline.
         max_age: After so many seconds a window is compared too, once the next response comes.
-        on_change: Called with an ``Incident`` when it is new, is reopened, gets worse or wider, or
-            is over. It runs in the thread of the response that completed the window.
+        on_change: Called with a copy of an ``Incident`` when it is new, is reopened, gets worse or
+            wider, or is over.
         logger: Where the same is logged: what is new or worse with its severity, the rest as
             information. By default ``overturn_fast.drift``; None for none.
         policy: What counts as a change, and how grave it is.
         limits: As for ``ShapeStats``; by default those of the baseline.
         incidents: Where incidents are kept; by default the monitor has its own.
+        enum_key: As for ``ShapeStats``; a baseline that was learned with one needs the same.
         clock: What tells the time, in seconds since 1970.
+        executor: What compares windows and tells of incidents, such as a ``ThreadPoolExecutor`` of
+            one thread. By default it is the thread of the response that completed a window, which
+            it takes some milliseconds; an event loop may not want to wait for that. While a window
+            is with the executor, the next one grows.
 
     ``observe`` never raises an Exception, whatever it is given, and may be called from any thread.
     It keeps no response: only counts of shapes.
@@ -92,7 +100,9 @@ class DriftMonitor:
         policy: Policy | None = None,
         limits: Limits | None = None,
         incidents: Incidents | None = None,
+        enum_key: bytes | None = None,
         clock: Callable[[], float] = time.time,
+        executor: Executor | None = None,
     ) -> None:
         if baseline is not None and baseline.tool != tool:
             raise ValueError("the baseline is of another tool")
@@ -103,20 +113,27 @@ class DriftMonitor:
                 raise ValueError(f"{name} must be at least 1, not {number}")
         self.tool = tool
         self.incidents = Incidents() if incidents is None else incidents
-        self._learn = learn
         self._window = window
         self._max_age = max_age
         self._on_change = on_change
         self._logger = logger
         self._policy = policy or Policy()
-        self._limits = limits or (Limits() if baseline is None else baseline.limits)
+        self._enum_key = enum_key
         self._clock = clock
-        self._lock = threading.Lock()  # held while a response is counted
-        self._comparing = threading.Lock()  # held while windows are compared, one after the other
+        self._executor = executor
+        self._is_handed_over = False  # a window waits for the executor: the next one grows
+        # Reentrant: the code of a response, or what collects garbage, may call a watched tool.
+        self._lock = threading.RLock()  # held while a response is counted
+        self._comparing = threading.RLock()  # held while windows are compared, one after the other
         self._baseline: ShapeStats | None = None if baseline is None else baseline.copy()
-        self._current = self._empty()
+        if baseline is None:
+            self._current = ShapeStats(tool, limits=limits, enum_key=enum_key)
+        else:
+            self._current = baseline.empty(enum_key)
+        self._is_counting = False
         self._count = 0
-        self._since: float | None = None
+        self._full = learn if baseline is None else window  # responses that make a window
+        self._old = math.inf  # when one is compared that is not full
         self._compared = 0
         self._refused = 0
         self._failures = 0
@@ -131,9 +148,11 @@ class DriftMonitor:
     @property
     def state(self) -> MonitorState:
         """What the monitor has done so far."""
-        with self._comparing, self._lock:
+        with self._comparing:  # never together with the other lock
+            learned = 0 if self._baseline is None else self._baseline.observations
+        with self._lock:
             return MonitorState(
-                learned=0 if self._baseline is None else self._baseline.observations,
+                learned=learned,
                 waiting=self._count,
                 compared=self._compared,
                 refused=self._refused,
@@ -146,18 +165,24 @@ class DriftMonitor:
         try:
             now = self._clock()
             with self._lock:
+                is_inside, self._is_counting = self._is_counting, True
                 try:
                     self._current.observe(response, now)
+                    self._count += 1
                 except Exception:
                     self._refused += 1
+                finally:
+                    self._is_counting = is_inside
+                if is_inside:  # of another one, which holds the lock; it will look at the window
                     return
-                self._count += 1
-                if self._since is None:
-                    self._since = now
-                if not self._is_complete(now):
+                if self._count < self._full and now < self._old:
+                    if self._old == math.inf and self._count and self._baseline is not None:
+                        self._old = now + self._max_age
+                    return
+                if self._is_handed_over or self._count < min(self._full, self._policy.min_current):
                     return
                 window = self._take()
-            self._compare(window, now)
+            self._hand_over(window, now)
         except Exception as error:
             self._fail(error)
 
@@ -175,22 +200,32 @@ class DriftMonitor:
 
     # -- windows ------------------------------------------------------------------------------
 
-    def _is_complete(self, now: float) -> bool:
-        if self._baseline is None:
-            return self._count >= self._learn
-        is_old = self._since is not None and now - self._since >= self._max_age
-        return self._count >= self._window or (is_old and self._count >= self._policy.min_current)
-
     def _take(self) -> ShapeStats:
         """The window so far, in whose place an empty one begins."""
-        window, self._current = self._current, self._empty()
-        self._count, self._since = 0, None
+        window, self._current = self._current, self._current.empty(self._enum_key)
+        self._count, self._full, self._old = 0, self._window, math.inf
         if self._baseline is None:
             self._baseline = window
         return window
 
-    def _empty(self) -> ShapeStats:
-        return ShapeStats(self.tool, limits=self._limits)
+    def _hand_over(self, window: ShapeStats, now: float) -> None:
+        """Have a window compared."""
+        if self._executor is not None:
+            self._is_handed_over = True
+            try:
+                self._executor.submit(self._compare_quietly, window, now)
+            except RuntimeError:  # it was shut down, as it is at the end of a process
+                self._executor = None
+        if self._executor is None:
+            self._compare_quietly(window, now)
+
+    def _compare_quietly(self, window: ShapeStats, now: float) -> None:
+        try:
+            self._compare(window, now)
+        except Exception as error:
+            self._fail(error)
+        finally:
+            self._is_handed_over = False
 
     def _compare(self, window: ShapeStats, now: float) -> Comparison | None:
         """Compare a window with the baseline, and tell what has changed."""
@@ -199,7 +234,7 @@ class DriftMonitor:
             if window is self._baseline:
                 return None
             comparison = compare(self._baseline, window, self._policy)
-            changed = self.incidents.update(comparison, now)
+            changed = [one.copy() for one in self.incidents.update(comparison, now)]
             self._compared += 1
         for incident in changed:
             self._tell(incident)
@@ -211,7 +246,7 @@ class DriftMonitor:
                 is_over = incident.state in ("recovering", "resolved")
                 level = logging.INFO if is_over else _LEVELS[incident.severity]
                 lines = [incident.text(), *(event.headline() for event in incident.events.values())]
-                self._logger.log(level, "%s", "\n  ".join(lines))
+                self._logger.log(level, "%s", "\n  ".join(map(printable_line, lines)))
             if self._on_change is not None:
                 self._on_change(incident)
         except Exception as error:
@@ -268,13 +303,16 @@ def _name_of(function: Callable[..., object]) -> str:
 
 
 def _watched(function: Callable[P, T], monitor: DriftMonitor) -> Callable[P, T]:
+    async def awaited(coroutine: Any) -> Any:
+        response = await coroutine
+        monitor.observe(response)
+        return response
+
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def watched_coroutine(*args: P.args, **kwargs: P.kwargs) -> Any:
-            response = await function(*args, **kwargs)
-            monitor.observe(response)
-            return response
+            return await awaited(function(*args, **kwargs))
 
         watched_coroutine.monitor = monitor  # type: ignore[attr-defined]
         return cast("Callable[P, T]", watched_coroutine)
@@ -282,6 +320,8 @@ def _watched(function: Callable[P, T], monitor: DriftMonitor) -> Callable[P, T]:
     @functools.wraps(function)
     def watched(*args: P.args, **kwargs: P.kwargs) -> T:
         response = function(*args, **kwargs)
+        if inspect.iscoroutine(response):  # of a function that is one in disguise
+            return cast("T", awaited(response))
         monitor.observe(response)
         return response
 

@@ -34,6 +34,7 @@ def shape_text(
         JSONTextError: ``text`` is no JSON; ``offset``, ``line`` and ``column`` say where. What does
             not count must be JSON all the same.
         DepthError: It is nested deeper than ``max_depth``.
+        CanonicalizationError: As for ``shape``.
         TypeError: ``text`` is neither a str nor bytes-like.
         ValueError: There is no such profile.
 
@@ -66,6 +67,7 @@ def fingerprint_text(
         SurrogateError: A key that counts holds an escaped lone surrogate; under ``"seed"`` only.
         JSONTextError: As for ``shape_text``.
         DepthError: It is nested deeper than ``max_depth``.
+        CanonicalizationError: As for ``shape``.
         TypeError: ``text`` is neither a str nor bytes-like.
         ValueError: There is no such profile.
 

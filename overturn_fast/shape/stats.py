@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,11 +13,13 @@ from overturn_fast._errors import CanonicalizationError
 from overturn_fast._pure.shape_counter import TYPES
 from overturn_fast._text import checked_json
 from overturn_fast.shape.times import Time, milliseconds
-from overturn_fast.shape.tree import Limits, Node, close, nodes
+from overturn_fast.shape.tree import Limits, Node, close, is_same, nodes
 
 __all__ = ["PathStats", "ShapeStats"]
 
-_FULL: Final = 20_000  # what a counter may hold before it is emptied
+_FULL: Final = 20_000  # what counters may hold before they are emptied
+_PERIODS: Final = 64  # of which there are counters
+_MOST: Final = (1 << 32) - 1  # how often a response may count at once
 _CLOSED: Final = 50_000  # nodes that a tree may have before it is looked through
 
 
@@ -72,7 +75,9 @@ class ShapeStats:
     Keys of objects are stored as names of fields, unless they are identifiers by their form, or so
     many that the object is a map: then its keys are forgotten and all values count under ``{*}``.
 
-    An instance may be used by one thread at a time.
+    An instance may be used by one thread at a time. It can be copied, and pickled to be sent to
+    another process; two are equal if they have learned the same under the same arguments. As an
+    ``enum_key`` is in no copy, one that has it learns, and its copies are compared and merged.
 
     Source: contract of ``overturn_fast.shape``; "The case for shape-only fingerprints".
 
@@ -98,17 +103,33 @@ class ShapeStats:
         self._limits = Limits() if limits is None else limits
         self._formats = bool(formats)
         self._enum_id = None if enum_key is None else _key_id(enum_key)
-        self._counter: Any = engine.shape_counter(
-            self._limits.max_depth, formats=self._formats, enum_key=enum_key
+        self._new_counter = functools.partial(
+            engine.shape_counter, self._limits.max_depth, formats=self._formats, enum_key=enum_key
         )
         self._can_observe = True
-        self._period: int | None = None  # of what is in the counter
+        self._period: int | None = None
+        self._counter: Any = self._new_counter()  # of this period
+        # By period; those at rest may be empty.
+        self._counters: dict[int | None, Any] = {None: self._counter}
         self._root = Node()
         self._nodes = 1
         self._is_closed = True
 
     def __repr__(self) -> str:
         return f"<ShapeStats of {self.tool!r}: {self.observations:,} observations>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ShapeStats):
+            return NotImplemented
+        return self._is_alike(other) and is_same(self.root, other.root)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> ShapeStats:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ShapeStats:
+        return self.copy()
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -124,7 +145,7 @@ class ShapeStats:
         Raises:
             CanonicalizationError: It contains itself, is nested deeper than 10,000 levels, or has a
                 key without a text in JSON. Then nothing is counted.
-            ValueError: ``at`` is no time, or ``count`` is less than 1.
+            ValueError: ``at`` is no time, or ``count`` is not from 1 to 4,294,967,295.
         """
         time = milliseconds(at)
         self._start(time, count).observe(response, time, count)
@@ -176,12 +197,42 @@ class ShapeStats:
         """Another one that has learned the same. It cannot observe strings for an ``enum_key``."""
         return self._with_root(Node()).merge(self)
 
+    def empty(self, enum_key: bytes | None = None) -> ShapeStats:
+        """One that has learned nothing yet, to be compared or merged with this one.
+
+        Args:
+            enum_key: The key that this one was made with, if it was made with one.
+
+        Raises:
+            ValueError: It was made with another one, or with none.
+
+        >>> stats = ShapeStats("pricing", formats=True, limits=Limits(map_keys=9))
+        >>> stats.observe({"price_cents": 24000})
+        >>> stats.empty().observations, stats.empty().merge(stats) == stats
+        (0, True)
+        """
+        made = ShapeStats(self.tool, limits=self._limits, formats=self._formats, enum_key=enum_key)
+        if made._enum_id != self._enum_id:
+            raise ValueError(
+                "strings are told apart here by another key"
+                if self._enum_id is not None and enum_key is not None
+                else "strings are told apart here by a key, which is needed"
+                if self._enum_id is not None
+                else "no strings are told apart here, so that there is no key"
+            )
+        return made
+
     # -- what is known ------------------------------------------------------------------------
 
     @property
     def limits(self) -> Limits:
         """What bounds the statistics."""
         return self._limits
+
+    @property
+    def looks_at_formats(self) -> bool:
+        """Whether it is counted which strings look like a date-time, an address or a UUID."""
+        return self._formats
 
     @property
     def observations(self) -> int:
@@ -236,27 +287,45 @@ class ShapeStats:
             raise ValueError(
                 "strings are told apart here by a key, without which none can be added"
             )
-        if isinstance(count, bool) or not isinstance(count, int):
+        if type(count) is not int:
             raise TypeError(f"count must be an int, not {type(count).__name__}")
-        if count < 1:
-            raise ValueError(f"count must be at least 1, not {count}")
+        if not 1 <= count <= _MOST:
+            raise ValueError(f"count must be from 1 to {_MOST:,}, not {count}")
         period = None if time is None else time // 1000 // self._limits.period
-        if period != self._period or self._counter.size >= _FULL:
+        if period != self._period:
+            self._go_to(period)
+        elif self._counter.size >= _FULL:
             self._flush()
-            self._period = period
         return self._counter
 
+    def _go_to(self, period: int | None) -> None:
+        """Have what comes counted for that period, as the last ones may be and the next."""
+        held = sum(counter.size for counter in self._counters.values())
+        if held >= _FULL or len(self._counters) >= _PERIODS:
+            self._flush()
+            self._counters.clear()
+        if period not in self._counters:
+            self._counters[period] = self._new_counter()
+        self._period, self._counter = period, self._counters[period]
+
     def _flush(self) -> None:
-        if self._counter.observations:
-            self._nodes += self._root.absorb(self._counter.export(), self._period)
-            self._counter.clear()
-            self._is_closed = False
-            self._close_if_large()
+        """Move what the counters have into the tree."""
+        for period, counter in self._counters.items():
+            if counter.observations:
+                self._nodes += self._root.absorb(counter.export(), period)
+                counter.clear()
+                self._is_closed = False
+        self._close_if_large()
 
     def _close_if_large(self) -> None:
         if self._nodes >= _CLOSED:
             self._nodes = close(self._root, self._limits)
             self._is_closed = True
+
+    def _is_alike(self, other: ShapeStats) -> bool:
+        return (self.tool, self._limits, self._formats, self._enum_id) == (
+            other.tool, other._limits, other._formats, other._enum_id,
+        )  # fmt: skip
 
     def _check_alike(self, other: ShapeStats) -> None:
         if not isinstance(other, ShapeStats):

@@ -13,7 +13,12 @@ Time = datetime | float | str
 """A datetime (UTC unless it says otherwise), seconds since 1970 in UTC, or ISO 8601 text."""
 
 _LAST: Final = 253_402_300_799_999  # the end of the year 9999
-_SHORT_FRACTION: Final = re.compile(r"\.([0-9]+)")
+_ISO: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)"
+    r"(?:[Tt ]((?:[01]\d|2[0-3]):[0-5]\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+-]\d\d):?(\d\d))?)?",
+    re.ASCII,
+)
+_NO_TIME: Final = "a time must be ISO 8601, such as 2026-07-13T06:44:18Z"
 
 
 def milliseconds(time: Time | None) -> int | None:
@@ -39,20 +44,26 @@ def milliseconds(time: Time | None) -> int | None:
     elif isinstance(time, bool) or not isinstance(time, (int, float)):
         raise TypeError(f"a time must be a datetime, seconds or text, not {type(time).__name__}")
     else:
-        value = math.floor(time * 1000) if math.isfinite(time) else -1
+        value = math.floor(time * 1000) if 0 <= time <= _LAST / 1000 else -1
     if not 0 <= value <= _LAST:
         raise ValueError("a time must be from 1970 to 9999")
     return value
 
 
 def _parsed(text: str) -> datetime:
-    # Python 3.10 reads neither "Z" nor fractions of any length.
-    plain = re.sub(r"[Zz]$", "+00:00", text)
-    plain = _SHORT_FRACTION.sub(lambda match: f".{match[1][:6]:0<6}", plain)
+    # The same in every version of Python: 3.10 reads less than this, later ones read more.
+    match = _ISO.fullmatch(text)
+    if match is None:
+        raise ValueError(_NO_TIME)
+    date, minutes, seconds, fraction, zone, minutes_of_zone = match.groups("")
+    fraction = f"{fraction[:6]:0<6}"
+    zone = f"{zone}:{minutes_of_zone}" if minutes_of_zone else "+00:00"
     try:
-        return datetime.fromisoformat(plain)
+        return datetime.fromisoformat(
+            f"{date}T{minutes or '00:00'}:{seconds or '00'}.{fraction}{zone}"
+        )
     except ValueError:
-        raise ValueError("a time must be ISO 8601, such as 2026-07-13T06:44:18Z") from None
+        raise ValueError(_NO_TIME) from None
 
 
 def iso(time: int) -> str:

@@ -20,10 +20,11 @@ come first when they are sorted by a hash, of which each part has kept them too.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -46,6 +47,7 @@ __all__ = [
     "Node",
     "Variant",
     "close",
+    "is_same",
     "nodes",
     "normal_path",
     "project",
@@ -184,13 +186,22 @@ class Node:
         if self.cut:
             return 0
         made = 0
+        leaves = []  # of identifiers; there may be very many, each with values of its own
         for key, below in fields.items():
-            made += self._field(key).absorb(below, period) + 1
+            if key in self.fields or not (self.is_map or is_identifier(key)):
+                made += self._field(key).absorb(below, period) + 1
+            elif _is_leaf(below):
+                leaves.append(below)
+            else:
+                made += self._entries().absorb(below, period) + 1
+        if leaves:
+            self._entries().absorb(_together(leaves), period)
+            made += 1
         if items is not None:
             made += self._items().absorb(items, period) + 1
         if not self.is_map:
             for keys, count in variants.items():
-                names = frozenset(key for key in keys if not is_identifier(key))
+                names = keys.intersection(self.fields)  # the others are identifiers
                 self._add_variant((names, len(names) < len(keys)), count)
         return made
 
@@ -275,7 +286,7 @@ class Node:
         self.variants[variant] = self.variants.get(variant, 0) + count
 
     def _field(self, key: str) -> Node:
-        if self.is_map or is_identifier(key):
+        if self.is_map:
             return self._entries()
         if key not in self.fields:
             self.fields[key] = Node()
@@ -290,6 +301,63 @@ class Node:
         if self.items is None:
             self.items = Node()
         return self.items
+
+
+def _is_leaf(exported: Exported) -> bool:
+    """Whether a node has nothing but counts."""
+    return exported[7:] == _NOTHING_BELOW
+
+
+_NOTHING_BELOW: Final[tuple[Any, ...]] = (False, {}, None, {}, None, None)
+
+
+def _together(leaves: list[Exported]) -> Exported:
+    """Nodes that have nothing but counts as one."""
+    counts, first, last, integers, empty, fewest, most = zip(
+        *(leaf[:7] for leaf in leaves), strict=True
+    )
+
+    def best(
+        times: Iterable[tuple[int | None, ...]], choose: Callable[..., int | None]
+    ) -> tuple[int | None, ...]:
+        return tuple(
+            choose((time for time in of_kind if time is not None), default=None) if count else None
+            for count, of_kind in zip(total, zip(*times, strict=True), strict=True)
+        )
+
+    total = tuple(map(sum, zip(*counts, strict=True)))
+    return (
+        total,
+        best(first, min),
+        best(last, max),
+        sum(integers),
+        sum(empty),
+        functools.reduce(_least, fewest),
+        functools.reduce(_greatest, most),
+        *_NOTHING_BELOW,
+    )
+
+
+def is_same(one: Node, other: Node) -> bool:
+    """Whether two trees have the same counts everywhere."""
+    left: list[tuple[Node | None, Node | None]] = [(one, other)]
+    while left:
+        mine, its = left.pop()
+        if mine is None or its is None:
+            if mine is not its:
+                return False
+            continue
+        if mine.fields.keys() != its.fields.keys() or any(
+            getattr(mine, name) != getattr(its, name) for name in _COUNTED
+        ):
+            return False
+        left.append((mine.entries, its.entries))
+        left.append((mine.items, its.items))
+        left.extend((below, its.fields[name]) for name, below in mine.fields.items())
+    return True
+
+
+_COUNTED: Final = frozenset(Node.__slots__) - {"entries", "fields", "items"}
 
 
 # -- bounds -----------------------------------------------------------------------------------

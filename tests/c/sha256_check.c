@@ -260,6 +260,42 @@ static void check_one_update(void) {
     }
 }
 
+enum { TOGETHER = 5, TOGETHER_STEP = 193 };
+
+/* Messages that are finished together, of lengths that differ and with a start that went before,
+ * have the digests that each has in one shot. */
+static void check_together(size_t count, size_t shortest, size_t start) {
+    uint8_t *const bytes = pattern(SUITE_LENGTHS + TOGETHER * TOGETHER_STEP);
+    ovt_sha256 hashes[TOGETHER];
+    ovt_sha256_message messages[TOGETHER];
+    uint8_t digests[TOGETHER][OVT_SHA256_DIGEST_SIZE], whole[OVT_SHA256_DIGEST_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = shortest + (i * 3 + 1) % TOGETHER * TOGETHER_STEP;
+        const size_t before = start < length ? start : length;
+        ovt_sha256_init(&hashes[i]);
+        ovt_sha256_update(&hashes[i], bytes + i, before);
+        messages[i] =
+            (ovt_sha256_message){&hashes[i], bytes + i + before, length - before, digests[i]};
+    }
+    ovt_sha256_finish_all(messages, count);
+    for (size_t i = 0; i < count; i++) {
+        ovt_sha256_digest(bytes + i, shortest + (i * 3 + 1) % TOGETHER * TOGETHER_STEP, whole);
+        if (!equal(digests[i], whole))
+            differs("together and one shot (shortest, message)", (long)shortest, (long)i);
+    }
+    free(bytes);
+}
+
+static void check_all_together(void) {
+    for (size_t count = 0; count <= TOGETHER; count++) {
+        for (size_t shortest = 0; shortest < 2 * OVT_SHA256_BLOCK_SIZE; shortest++) {
+            check_together(count, shortest, 0);
+            check_together(count, shortest, OVT_SHA256_BLOCK_SIZE);
+            check_together(count, shortest, 1);
+        }
+    }
+}
+
 /* Every byte, at every place of a digest, becomes its two digits and nothing after them changes. */
 static void check_hex(void) {
     static const char digits[] = "0123456789abcdef";
@@ -288,6 +324,7 @@ static int check_variant(const char *variant, int count, char **paths) {
         vectors += check_file(paths[i]);
     check_lengths(variant);
     check_splits();
+    check_all_together();
     check_one_update();
     check_hex();
     printf("%ld vectors, variant %s\n", vectors, variant);

@@ -9,15 +9,21 @@ from typing import Any
 import click
 
 from overturn_fast.cli.drift.responses import learn_files, reading_options
-from overturn_fast.cli.drift.saved import DriftCommand, read_baseline, tool_option
+from overturn_fast.cli.drift.saved import (
+    CheckCommand,
+    empty_like,
+    enum_key_option,
+    read_baseline,
+    tool_option,
+)
 from overturn_fast.cli.options import files_argument
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
-from overturn_fast.shape import Comparison, Incident, Incidents, Policy, ShapeStats, compare
+from overturn_fast.shape import Comparison, Incident, Incidents, Policy, compare
 from overturn_fast.shape.announce import ERROR, FORMATS, exit_code
 from overturn_fast.shape.compare import KINDS, SEVERITIES
 from overturn_fast.shape.times import Time
 
-__all__ = ["check", "compared_with", "policy_options"]
+__all__ = ["check", "policy_of", "policy_options"]
 
 _EPILOG = """\
 \b
@@ -94,18 +100,7 @@ def policy_of(severities: tuple[str, ...], min_baseline: int, min_current: int) 
         raise click.UsageError(f"--severity: {error}") from error
 
 
-def compared_with(baseline: ShapeStats) -> ShapeStats:
-    """Statistics that can be compared with a baseline, in which nothing is yet.
-
-    Raises:
-        click.ClickException: The baseline tells strings apart, which needs its key.
-    """
-    if baseline._enum_id is not None:
-        raise FileFailure("the baseline tells strings apart by a key: use its Python interface")
-    return ShapeStats(baseline.tool, limits=baseline.limits, formats=baseline._formats)
-
-
-@click.command(cls=DriftCommand, epilog=_EPILOG)
+@click.command(cls=CheckCommand, epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
 @files_argument
 @tool_option
@@ -138,6 +133,7 @@ def compared_with(baseline: ShapeStats) -> ShapeStats:
     help="Write the outcome to FILE instead of standard output.",
 )  # fmt: skip
 @policy_options
+@enum_key_option
 @reading_options
 def check(
     baseline: str,
@@ -150,6 +146,7 @@ def check(
     severities: tuple[str, ...],
     min_baseline: int,
     min_current: int,
+    enum_key_file: str | None,
     member: str | None,
     time_member: str | None,
     at: Time | None,
@@ -160,7 +157,7 @@ def check(
     """
     policy = policy_of(severities, min_baseline, min_current)
     known = read_baseline(baseline, tool)
-    current = compared_with(known)
+    current = empty_like(known, enum_key_file)
     bad = learn_files(current, files, member=member, time_member=time_member, at=at)
     comparison = compare(known, current, policy)
     changed = _updated(incidents_file, comparison, at) if incidents_file is not None else []

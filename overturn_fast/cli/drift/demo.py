@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 
 import click
 
+from overturn_fast.cli.drift.saved import DriftCommand
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
 from overturn_fast.cli.terminal import Report
 from overturn_fast.shape.times import iso
@@ -17,7 +19,7 @@ __all__ = ["demo"]
 _DAY_MS = 86_400_000
 
 
-@click.command()
+@click.command(cls=DriftCommand)
 @click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False))
 @click.option("--days", type=click.IntRange(1, 365), default=14, show_default=True)
 @click.option("--per-day", type=click.IntRange(1, 100_000), default=100, show_default=True)
@@ -56,7 +58,7 @@ def demo(folder: str, days: int, per_day: int, drifts: tuple[str, ...]) -> None:
                     out.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
     options = "--response response --time at"
     with ending_cleanly(None), Report() as report:
-        report.line(f"cd {folder}")
+        report.line(f"cd {shlex.quote(folder)}")
         for tool in TOOLS:
             report.line(
                 f"overturn-fast drift learn {tool}-weeks.ndjson --tool {tool} {options} "

@@ -7,7 +7,17 @@ import os
 import click
 
 from overturn_fast.cli.drift.responses import learn_files, reading_options
-from overturn_fast.cli.drift.saved import is_database, read_baseline, write_baseline
+from overturn_fast.cli.drift.saved import (
+    DriftCommand,
+    add_to_baseline,
+    empty_like,
+    enum_key_in,
+    enum_key_option,
+    is_database,
+    read_baseline,
+    tools_in,
+    write_baseline,
+)
 from overturn_fast.cli.options import files_argument
 from overturn_fast.cli.output import FileFailure
 from overturn_fast.shape import Limits, ShapeStats
@@ -31,7 +41,7 @@ Exit status:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=DriftCommand, epilog=_EPILOG)
 @files_argument
 @click.option(
     "-o",
@@ -51,13 +61,7 @@ Exit status:
     help="The object at PATH is a map: its keys are data, and not stored. May be given repeatedly.",
 )
 @click.option("--formats", is_flag=True, help="Notice date-times, e-mails, URIs and UUIDs. Slower.")
-@click.option(
-    "--enum-key",
-    "enum_key_file",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, readable=True),
-    help="Tell the strings of small sets apart, by a hash under the secret in FILE. Slower.",
-)
+@enum_key_option
 @reading_options
 def learn(
     files: tuple[str, ...],
@@ -77,25 +81,25 @@ def learn(
     the same responses always make the same BASELINE, byte for byte.
     """
     known = _known(output, tool) if extend else None
-    if known is not None and maps:
-        raise click.UsageError("--map cannot be changed by --extend")
-    try:
-        key = None
-        if enum_key_file is not None:
-            with open(enum_key_file, "rb") as file:
-                key = file.read()
-        stats = ShapeStats(
-            (tool or "") if known is None else known.tool,
-            limits=Limits(maps=frozenset(maps)) if known is None else known.limits,
-            formats=formats if known is None else known._formats,
-            enum_key=key,
-        )
-        if known is not None:
-            stats.merge(known)
-    except (ValueError, OSError) as error:
-        raise click.UsageError(str(error)) from error
+    if known is None:
+        try:
+            stats = ShapeStats(
+                tool or "",
+                limits=Limits(maps=frozenset(maps)),
+                formats=formats,
+                enum_key=enum_key_in(enum_key_file),
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+    else:
+        if maps or (formats and not known.looks_at_formats):
+            raise click.UsageError("--map and --formats cannot be changed by --extend")
+        stats = empty_like(known, enum_key_file)
     bad = learn_files(stats, files, member=member, time_member=time_member, at=at)
-    write_baseline(stats, output)
+    if extend:
+        add_to_baseline(stats, output)
+    else:
+        write_baseline(stats, output)
     if bad:
         raise click.exceptions.Exit(1)
 
@@ -107,8 +111,6 @@ def _known(path: str, tool: str | None) -> ShapeStats | None:
     if is_database(path):
         if tool is None:
             raise FileFailure(f"'{path}' is a database; name the tool with --tool")
-        from overturn_fast.shape import BaselineStore
-
-        if tool not in BaselineStore(path).tools():
+        if tool not in tools_in(path):
             return None
     return read_baseline(path, tool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from overturn_fast.cli.drift.saved import read_baseline, tool_option, write_baseline
+from overturn_fast.cli.drift.saved import DriftCommand, read_baseline, tool_option, write_baseline
 from overturn_fast.cli.output import FileFailure
 
 __all__ = ["merge"]
@@ -16,7 +16,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=DriftCommand, epilog=_EPILOG)
 @click.argument(
     "baselines",
     metavar="BASELINE...",

@@ -6,9 +6,15 @@ import importlib.util
 
 import click
 
-from overturn_fast.cli.drift.check import compared_with, policy_of, policy_options
+from overturn_fast.cli.drift.check import policy_of, policy_options
 from overturn_fast.cli.drift.responses import learn_files, reading_options
-from overturn_fast.cli.drift.saved import read_baseline, tool_option
+from overturn_fast.cli.drift.saved import (
+    DriftCommand,
+    empty_like,
+    enum_key_option,
+    read_baseline,
+    tool_option,
+)
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
 from overturn_fast.shape import Incidents
 from overturn_fast.shape.times import Time
@@ -23,7 +29,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=DriftCommand, epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
 @click.argument(
     "files",
@@ -48,6 +54,7 @@ Examples:
     help='Show the incidents that "drift check" keeps in FILE.',
 )
 @policy_options
+@enum_key_option
 @reading_options
 def report(
     baseline: str,
@@ -58,6 +65,7 @@ def report(
     severities: tuple[str, ...],
     min_baseline: int,
     min_current: int,
+    enum_key_file: str | None,
     member: str | None,
     time_member: str | None,
     at: Time | None,
@@ -72,7 +80,7 @@ def report(
 
     policy = policy_of(severities, min_baseline, min_current)
     known = read_baseline(baseline, tool)
-    current = compared_with(known) if files else None
+    current = empty_like(known, enum_key_file) if files else None
     bad = 0
     if current is not None:
         bad = learn_files(current, files, member=member, time_member=time_member, at=at)

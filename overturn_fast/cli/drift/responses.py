@@ -22,6 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CHUNK: Final = 1 << 20  # bytes of whole lines that are learned in one step
 _SECONDS: Final = 100_000_000_000  # a number from here on is one of milliseconds
+_TOO_LATE: Final = 1_000_000_000_000_000  # and from here on no time
 
 
 def _time(_: click.Context, parameter: click.Parameter, value: str | None) -> Time | None:
@@ -155,11 +156,15 @@ def _learn_members(
 
 def _members(line: bytes) -> dict[str, bytes]:
     return {
-        json.loads(line[found.name_start : found.name_end]): line[
-            found.value_start : found.value_end
-        ]
+        _string(line[found.name_start : found.name_end]): line[found.value_start : found.value_end]
         for found in text_engine.members(line, DEFAULT_MAX_DEPTH)
     }
+
+
+def _string(text: bytes) -> str:
+    """The value of a string of JSON that was read without an error; most have no escapes."""
+    value: str = json.loads(text) if b"\\" in text else text[1:-1].decode()
+    return value
 
 
 def _part(parts: dict[str, bytes], name: str) -> bytes:
@@ -171,10 +176,13 @@ def _part(parts: dict[str, bytes], name: str) -> bytes:
 def _time_of(parts: dict[str, bytes], name: str | None, at: Time | None) -> Time | None:
     if name is None or name not in parts:
         return at
-    value = json.loads(parts[name])
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if parts[name].startswith(b'"'):
+        return _string(parts[name])
+    try:
+        value = json.loads(parts[name])
+    except ValueError:  # an integer of more digits than Python reads
+        value = None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value < _TOO_LATE:
         return value / 1000 if value >= _SECONDS else value
     raise _LineError(f"member {json.dumps(name)} is no time")
 

@@ -10,10 +10,23 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
+from overturn_fast.cli.output import INTERRUPTED, FileFailure, ending_cleanly, opened
+from overturn_fast.cli.terminal import printable
 from overturn_fast.shape import BaselineError, BaselineStore, ShapeStats, dumps, load
 
-__all__ = ["DriftCommand", "is_database", "read_baseline", "tool_option", "write_baseline"]
+__all__ = [
+    "CheckCommand",
+    "DriftCommand",
+    "add_to_baseline",
+    "empty_like",
+    "enum_key_in",
+    "enum_key_option",
+    "is_database",
+    "read_baseline",
+    "tool_option",
+    "tools_in",
+    "write_baseline",
+]
 
 _DATABASES: Final = (".db", ".sqlite", ".sqlite3")
 _ERROR: Final = 4
@@ -22,8 +35,28 @@ tool_option = click.option(
     "--tool", metavar="NAME", help="The tool; needed where a database has several."
 )
 
+enum_key_option = click.option(
+    "--enum-key",
+    "enum_key_file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, readable=True),
+    help="Tell the strings of small sets apart, by a hash under the secret in FILE. Slower. What "
+    "is compared with a baseline that was learned so, or added to it, needs the same secret.",
+)
+
 
 class DriftCommand(click.Command):
+    """A command that the keyboard ends with the exit status that shells have for that."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As for any command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+class CheckCommand(DriftCommand):
     """A command whose errors all have the exit status 4: lower ones say how grave a drift is."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
@@ -61,20 +94,59 @@ def read_baseline(path: str, tool: str | None = None) -> ShapeStats:
         if not is_database(path):
             stats = load(path)
             if tool is not None and stats.tool != tool:
-                raise FileFailure(f"'{path}' is of the tool '{stats.tool}', not '{tool}'")
+                known = printable(stats.tool)
+                raise FileFailure(f"'{path}' is of the tool '{known}', not '{tool}'")
             return stats
-        if not os.path.exists(path):
-            raise FileFailure(f"Cannot read '{path}': No such file or directory")
-        store = BaselineStore(path)
-        tools = store.tools()
+        tools = tools_in(path)
         if tool is None and len(tools) != 1:
             raise FileFailure(f"'{path}' has {len(tools)} tools; name one with --tool")
-        found = store.load(tools[0] if tool is None else tool)
+        found = BaselineStore(path).load(tools[0] if tool is None else tool)
     except (OSError, BaselineError, sqlite3.Error) as error:
         _fail_reading(path, error)
     if found is None:
         raise FileFailure(f"'{path}' has no tool '{tool}'")
     return found
+
+
+def tools_in(path: str) -> list[str]:
+    """The tools in a database.
+
+    Raises:
+        click.ClickException: It cannot be read, or is none.
+    """
+    if not os.path.exists(path):
+        raise FileFailure(f"Cannot read '{path}': No such file or directory")
+    try:
+        return BaselineStore(path).tools()
+    except (OSError, BaselineError, sqlite3.Error) as error:
+        _fail_reading(path, error)
+
+
+def enum_key_in(path: str | None) -> bytes | None:
+    """The secret in a file, as it is; None without a file.
+
+    Raises:
+        click.ClickException: It cannot be read.
+    """
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        _fail_reading(path, error)
+
+
+def empty_like(known: ShapeStats, enum_key_file: str | None) -> ShapeStats:
+    """Statistics to compare with a baseline or to add to it, in which nothing is yet.
+
+    Raises:
+        click.ClickException: The secret is not that of the baseline.
+    """
+    try:
+        return known.empty(enum_key_in(enum_key_file))
+    except ValueError as error:
+        raise click.UsageError(f"--enum-key: {error}") from error
 
 
 def write_baseline(stats: ShapeStats, path: str) -> None:
@@ -91,6 +163,24 @@ def write_baseline(stats: ShapeStats, path: str) -> None:
         return
     with ending_cleanly(path), opened(path) as out:
         out.write(dumps(stats).encode())
+
+
+def add_to_baseline(stats: ShapeStats, path: str) -> None:
+    """Add statistics to those of the same tool in a file or a database, or begin with them.
+
+    In a database it is one step, whoever else adds something meanwhile.
+
+    Raises:
+        click.ClickException: What is there cannot be read or written, or is of another kind.
+    """
+    try:
+        if is_database(path):
+            BaselineStore(path).merge(stats)
+            return
+        known = read_baseline(path) if os.path.exists(path) else None
+        write_baseline(stats if known is None else known.merge(stats), path)
+    except (OSError, ValueError, sqlite3.Error) as error:
+        raise FileFailure(f"Cannot add to '{path}': {error}") from error
 
 
 def _fail_reading(path: str, error: Exception) -> NoReturn:

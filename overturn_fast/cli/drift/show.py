@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from overturn_fast._pure.shape_counter import NUMBER, TYPES
-from overturn_fast.cli.drift.saved import read_baseline, tool_option
+from overturn_fast.cli.drift.saved import DriftCommand, read_baseline, tool_option
 from overturn_fast.cli.output import ending_cleanly
 from overturn_fast.cli.terminal import Report
 from overturn_fast.shape import ShapeStats, json_schema
@@ -27,7 +27,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=DriftCommand, epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
 @tool_option
 @click.option(
