@@ -446,9 +446,10 @@ class Reader:
         start = self.position
         match = self._number_literal()
         literal, is_integer = match.group().decode(), match.group(1) is match.group(2) is None
-        if is_integer and self.profile.integers is Integers.EXACT_BELOW_1E21:
+        policy = self.profile.integers
+        if is_integer and policy in (Integers.EXACT_BELOW_1E21, Integers.ALL_DIGITS):
             digits = literal.removeprefix("-")
-            if len(digits) <= _EXACT_DIGITS:
+            if policy is Integers.ALL_DIGITS or len(digits) <= _EXACT_DIGITS:
                 return "0" if digits == "0" else literal
         value = float(literal)
         if math.isinf(value):
