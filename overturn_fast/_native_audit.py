@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from overturn_fast._errors import CanonicalizationError, Status, call_failure, text_failure
 from overturn_fast._native import ffi, lib
-from overturn_fast._portability import Reason, Step
 from overturn_fast._pure.audit import (
     GROUPS,
     TOOLS,
@@ -17,6 +16,7 @@ from overturn_fast._pure.audit import (
     Tool,
     Totals,
 )
+from overturn_fast._reasons import Reason, Step
 
 __all__ = ["CallAudit"]
 
@@ -28,15 +28,15 @@ class CallAudit:
 
     def __init__(self, max_depth: int, *, tools: int = TOOLS, groups: int = GROUPS) -> None:
         self._max_depth = max_depth
-        audit = lib.ovt_audit_new(_SEED, tools, groups)
+        audit: Any = lib.ovt_audit_new(_SEED, tools, groups)
         if audit == ffi.NULL:
             raise MemoryError
         self._audit = ffi.gc(audit, lib.ovt_audit_free)
-        self._step = ffi.new("ovt_audit_step *")
+        self._step: Any = ffi.new("ovt_audit_step *")
 
     def add_lines(self, text: bytes) -> list[Refused]:
         """Take lines, and return those that are no calls."""
-        held = ffi.from_buffer(text)
+        held: Any = ffi.from_buffer(text)
         refused: list[Refused] = []
         start = 0
         while start < len(text):
@@ -50,7 +50,7 @@ class CallAudit:
 
     def add_items(self, text: bytes, *, is_last: bool) -> Part:
         """Take a part of an array, and return how far it was read and what is no call."""
-        held = ffi.from_buffer(text)
+        held: Any = ffi.from_buffer(text)
         refused: list[Refused] = []
         start = 0
         while True:
@@ -59,10 +59,10 @@ class CallAudit:
             )
             consumed = start + self._step.consumed
             if not status:
-                return Part(consumed, refused)
+                return Part(consumed, refused, is_over=False)
             refused.append(self._refused(text, start))
             if self._step.is_over:
-                return Part(consumed, refused)
+                return Part(consumed, refused, is_over=True)
             start = consumed
 
     def _refused(self, text: bytes, start: int) -> Refused:
@@ -83,7 +83,7 @@ class CallAudit:
         return Refused(number, begin, error)
 
     def _totals(self) -> Any:
-        totals = ffi.new("ovt_audit_totals *")
+        totals: Any = ffi.new("ovt_audit_totals *")
         lib.ovt_audit_sum(self._audit, totals)
         return totals
 
@@ -103,7 +103,7 @@ class CallAudit:
 
     def tools(self) -> list[Tool]:
         """The tools in the order of their first calls."""
-        tool = ffi.new("ovt_audit_tool *")
+        tool: Any = ffi.new("ovt_audit_tool *")
         found = []
         for index in range(self._totals().tool_count):
             lib.ovt_audit_tool_at(self._audit, index, tool)
@@ -113,7 +113,7 @@ class CallAudit:
 
     def groups(self) -> list[Group]:
         """The groups of findings in the order in which they were found."""
-        group = ffi.new("ovt_audit_group *")
+        group: Any = ffi.new("ovt_audit_group *")
         found = []
         for index in range(self._totals().group_count):
             lib.ovt_audit_group_at(self._audit, index, group)

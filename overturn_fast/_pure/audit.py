@@ -9,23 +9,24 @@ cut, and what finds no room is counted without a place.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, NoReturn
 
 from overturn_fast._errors import CanonicalizationError, TextReason, text_failure
-from overturn_fast._portability import (
+from overturn_fast._profiles import OVERTURN
+from overturn_fast._pure.strings import has_surrogate
+from overturn_fast._pure.text import Call, Frame, Piece, Reader, Selection, members
+from overturn_fast._reasons import (
     LARGEST_SAFE_INTEGER,
     PORTABLE_DEPTH,
+    Found,
     Reason,
     Step,
     has_other_digits,
     is_trimmed_otherwise,
     orders_differ,
 )
-from overturn_fast._profiles import OVERTURN
-from overturn_fast._pure.strings import has_surrogate
-from overturn_fast._pure.text import Call, Frame, Piece, Reader, Selection, members
 
 __all__ = [
     "GROUPS",
@@ -80,7 +81,9 @@ class Part(NamedTuple):
     consumed: int
     """How many bytes need not be given again."""
     refused: list[Refused]
-    """What is no call. Where the last one is no JSON, nothing after it can be read."""
+    """What is no call."""
+    is_over: bool
+    """The last of these is no JSON, so that nothing after it can be read."""
 
 
 class Tool(NamedTuple):
@@ -219,15 +222,13 @@ class _Examination(Reader):
         return None
 
 
-def text_findings(
-    text: bytes, max_depth: int, selection: Selection | None = None
-) -> list[tuple[Reason, tuple[Step, ...]]]:
+def text_findings(text: bytes, max_depth: int, selection: Selection | None = None) -> list[Found]:
     """What others may read otherwise in a JSON text, in the order of ``portability_text.h``.
 
     Raises:
         CanonicalizationError: The text is no JSON.
     """
-    found: list[tuple[Reason, tuple[Step, ...]]] = []
+    found: list[Found] = []
     _Examination(text, max_depth, selection, lambda *finding: found.append(finding)).whole()
     return found
 
@@ -344,11 +345,18 @@ class CallAudit:
         except CanonicalizationError as error:
             refused.append(Refused(self._totals.number, start, error))
             return
+        self._add_findings(name, text_findings(call.args(), self._max_depth, selection))
+
+    def add_findings(self, name: str, findings: Sequence[Found]) -> None:
+        """Take what was found in the arguments of one more call of a tool."""
+        self._totals.number += 1
+        self._add_findings(name, findings)
+
+    def _add_findings(self, name: str, findings: Sequence[Found]) -> None:
         tool = self._tool(name)
-        is_flagged = False
-        for reason, steps in text_findings(call.args(), self._max_depth, selection):
-            is_flagged = True
+        for reason, steps in findings:
             self._add_finding(tool, reason, steps)
+        is_flagged = bool(findings)
         self._totals.calls += 1
         self._totals.flagged += is_flagged
         if tool is None:
@@ -419,13 +427,15 @@ class _Items(Reader):
         self.consumed = 0
 
     def read(self) -> Part:
+        """Read as many items as there are."""
+        is_over = False
         try:
             self._read_all()
         except CanonicalizationError as error:
-            assert error.offset is not None
-            if self.is_last or error.offset + _CUT_MARGIN < len(self.text):
+            is_over = self.is_last or (error.offset or 0) + _CUT_MARGIN < len(self.text)
+            if is_over:
                 self.refused.append(Refused(self.audit._totals.number, 0, error))
-        return Part(self.consumed, self.refused)
+        return Part(self.consumed, self.refused, is_over)
 
     def _fail(self, reason: TextReason, offset: int) -> NoReturn:
         if reason is TextReason.DEPTH:
