@@ -9,10 +9,10 @@ from overturn_fast._native import ffi, lib
 from overturn_fast._pure.audit import (
     GROUPS,
     TOOLS,
-    Count,
     Group,
     Part,
     Refused,
+    Tally,
     Tool,
     Totals,
 )
@@ -119,16 +119,16 @@ class CallAudit:
             lib.ovt_audit_group_at(self._audit, index, group)
             path, is_cut = _path(ffi.buffer(group.path, group.path_length)[:], indexed=False)
             example, _ = _path(ffi.buffer(group.example, group.example_length)[:], indexed=True)
-            count = Count(group.count.findings, group.count.calls)
+            tally = Tally(group.count.findings, group.count.calls)
             found.append(
-                Group(group.tool, Reason(group.reason), path, example, is_cut, group.first, count)
+                Group(group.tool, Reason(group.reason), path, example, is_cut, group.first, tally)
             )
         return found
 
 
-def _counts(counts: Any) -> dict[Reason, Count]:
+def _counts(counts: Any) -> dict[Reason, Tally]:
     return {
-        reason: Count(counts[reason].findings, counts[reason].calls)
+        reason: Tally(counts[reason].findings, counts[reason].calls)
         for reason in Reason
         if counts[reason].findings
     }

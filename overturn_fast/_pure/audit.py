@@ -32,10 +32,10 @@ __all__ = [
     "GROUPS",
     "TOOLS",
     "CallAudit",
-    "Count",
     "Group",
     "Part",
     "Refused",
+    "Tally",
     "Tool",
     "Totals",
     "text_findings",
@@ -57,8 +57,12 @@ _CUT_MARGIN: Final = 16
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-class Count(NamedTuple):
-    """How often something was found, and in how many calls."""
+class Tally(NamedTuple):
+    """How often something was found, and in how many calls.
+
+    >>> Tally(findings=3, calls=1)
+    Tally(findings=3, calls=1)
+    """
 
     findings: int
     calls: int
@@ -107,7 +111,7 @@ class Group(NamedTuple):
     """The path goes on; so there may be others in the group."""
     first: int
     """The number of the line or item that the example is from."""
-    count: Count
+    tally: Tally
 
 
 @dataclass
@@ -125,9 +129,9 @@ class Totals:
     other_flagged: int = 0
     is_complete: bool = False
     """The array that was read has ended."""
-    reasons: dict[Reason, Count] = field(default_factory=dict)
+    reasons: dict[Reason, Tally] = field(default_factory=dict)
     """All findings."""
-    others: dict[Reason, Count] = field(default_factory=dict)
+    others: dict[Reason, Tally] = field(default_factory=dict)
     """Those for which there was no room."""
 
 
@@ -233,7 +237,7 @@ def text_findings(text: bytes, max_depth: int, selection: Selection | None = Non
     return found
 
 
-class _Tally:
+class _Counter:
     """A count that is being made."""
 
     __slots__ = ("calls", "findings", "last")
@@ -246,8 +250,8 @@ class _Tally:
         self.calls += self.last != number
         self.last = number
 
-    def count(self) -> Count:
-        return Count(self.findings, self.calls)
+    def tally(self) -> Tally:
+        return Tally(self.findings, self.calls)
 
 
 class _Tool:
@@ -260,12 +264,12 @@ class _Tool:
 
 
 class _Group:
-    __slots__ = ("example", "first", "tally")
+    __slots__ = ("counter", "example", "first")
 
     def __init__(self, example: tuple[Step, ...], first: int) -> None:
         self.example = example
         self.first = first
-        self.tally = _Tally()
+        self.counter = _Counter()
 
 
 _Key = tuple[int, Reason, "tuple[Step, ...]", bool]
@@ -288,8 +292,8 @@ class CallAudit:
         self._tools: dict[str, _Tool] = {}
         self._groups: dict[_Key, _Group] = {}
         self._totals = Totals()
-        self._reasons: dict[Reason, _Tally] = {}
-        self._others: dict[Reason, _Tally] = {}
+        self._reasons: dict[Reason, _Counter] = {}
+        self._others: dict[Reason, _Counter] = {}
         self._state = _BEFORE_ARRAY
 
     def add_lines(self, text: bytes) -> list[Refused]:
@@ -331,7 +335,7 @@ class CallAudit:
     def groups(self) -> list[Group]:
         """The groups of findings in the order in which they were found."""
         return [
-            Group(tool, reason, path, group.example, is_cut, group.first, group.tally.count())
+            Group(tool, reason, path, group.example, is_cut, group.first, group.counter.tally())
             for (tool, reason, path, is_cut), group in self._groups.items()
         ]
 
@@ -384,7 +388,7 @@ class CallAudit:
 
     def _add_finding(self, tool: _Tool | None, reason: Reason, steps: tuple[Step, ...]) -> None:
         number = self._totals.number
-        self._reasons.setdefault(reason, _Tally()).add(number)
+        self._reasons.setdefault(reason, _Counter()).add(number)
         if tool is not None:
             kept = _kept_steps(steps)
             path = tuple(None if isinstance(step, int) else step for step in steps[:kept])
@@ -393,9 +397,9 @@ class CallAudit:
             if group is None and len(self._groups) < self._group_limit:
                 group = self._groups[key] = _Group(steps[:kept], number)
             if group is not None:
-                group.tally.add(number)
+                group.counter.add(number)
                 return
-        self._others.setdefault(reason, _Tally()).add(number)
+        self._others.setdefault(reason, _Counter()).add(number)
 
 
 def _kept_steps(steps: tuple[Step, ...]) -> int:
@@ -408,8 +412,8 @@ def _kept_steps(steps: tuple[Step, ...]) -> int:
     return min(len(steps), _MOST_STEPS)
 
 
-def _counts(tallies: dict[Reason, _Tally]) -> dict[Reason, Count]:
-    return {reason: tallies[reason].count() for reason in Reason if reason in tallies}
+def _counts(tallies: dict[Reason, _Counter]) -> dict[Reason, Tally]:
+    return {reason: tallies[reason].tally() for reason in Reason if reason in tallies}
 
 
 _BEFORE_ARRAY, _BEFORE_FIRST_ITEM, _BEFORE_ITEM, _BEHIND_ARRAY = range(4)
