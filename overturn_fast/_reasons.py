@@ -18,6 +18,7 @@ __all__ = [
     "EXPLANATIONS",
     "LARGEST_SAFE_INTEGER",
     "PORTABLE_DEPTH",
+    "TEXT_REASONS",
     "Found",
     "Reason",
     "Step",
@@ -56,6 +57,9 @@ class Reason(enum.IntEnum):
         """The reason as users see it: ``large-integer``."""
         return self.name.lower().replace("_", "-")
 
+
+TEXT_REASONS: Final = tuple(reason for reason in Reason if reason <= Reason.NESTING)
+"""Those that JSON text can give."""
 
 EXPLANATIONS: Final = {
     Reason.LARGE_INTEGER: "an int beyond 2**53 - 1, which readers that have only doubles round",

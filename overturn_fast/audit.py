@@ -44,6 +44,7 @@ from overturn_fast._pure.strings import join_surrogates
 from overturn_fast._reasons import EXPLANATIONS, Found, Reason, format_steps
 
 __all__ = [
+    "GROUPS",
     "REASONS",
     "AuditReport",
     "Collision",
@@ -131,24 +132,26 @@ class AuditReport:
     told apart."""
     other_tools: ToolCount
     """All calls of tools that are not in the list, for the same reason."""
-    collisions: tuple[Collision, ...] = ()
-    """What the SDK does not tell apart; only ``audit_calls`` looks for it."""
+    collisions: tuple[Collision, ...] | None = None
+    """What the SDK does not tell apart; None if that was not looked for, as in files."""
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {
+        """The report as plain data; ``collisions`` is not in it where they are None."""
+        plain: dict[str, Any] = {
             "calls": self.calls,
             "flagged": self.flagged,
             "refused": self.refused,
-            "reasons": {reason: count._asdict() for reason, count in self.reasons.items()},
+            "reasons": _as_dicts(self.reasons),
             "tools": [tool._asdict() for tool in self.tools],
             "findings": [group._asdict() for group in self.groups],
             "others": {
                 "calls": self.other_tools.calls,
                 "flagged": self.other_tools.flagged,
-                "reasons": {reason: count._asdict() for reason, count in self.others.items()},
+                "reasons": _as_dicts(self.others),
             },
-            "collisions": [
+        }
+        if self.collisions is not None:
+            plain["collisions"] = [
                 {
                     "tool": collision.tool,
                     "fingerprint": collision.fingerprint,
@@ -156,8 +159,12 @@ class AuditReport:
                     "paths": list(collision.paths),
                 }
                 for collision in self.collisions
-            ],
-        }
+            ]
+        return plain
+
+
+def _as_dicts(tallies: dict[str, Tally]) -> dict[str, dict[str, int]]:
+    return {reason: tally._asdict() for reason, tally in tallies.items()}
 
 
 # -- files ---------------------------------------------------------------------------------------
@@ -231,10 +238,15 @@ class FileAudit:
         self._refused += len(refusals)
         return refusals
 
+    @property
+    def unit(self) -> str:
+        """What calls are counted by: ``line``, or ``item`` in an array."""
+        return "item" if isinstance(self._form, _Array) else "line"
+
     def report(self) -> AuditReport:
         """What there is so far."""
-        is_lines = isinstance(self._form, _Lines)
-        return _report(self._audit, self._refused, first=self._start.line if is_lines else 1)
+        first = self._start.line if isinstance(self._form, _Lines) else 1
+        return _report(self._audit, self._refused, first=first)
 
 
 class _Place(NamedTuple):
@@ -534,7 +546,7 @@ def _telling_bytes_apart(encoder: Encoder | None) -> Encoder:
 def _report(
     audit: _Audit,
     refused: int,
-    collisions: tuple[Collision, ...] = (),
+    collisions: tuple[Collision, ...] | None = None,
     *,
     first: int = 1,  # the number of the first line or item
 ) -> AuditReport:
