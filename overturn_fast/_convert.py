@@ -54,6 +54,7 @@ __all__ = [
     "Verbatim",
 ]
 
+
 def convert_overturn(value: object, encoder: Encoder | None) -> object:
     """The rules of the Overturn profile for a value that is not a JSON type."""
     return _convert(value, encoder, _convert_any)

@@ -175,9 +175,9 @@ static OVT_NEVER_INLINE cursor put_any_number(canonicalizer *c, cursor here) {
         return here;
     }
     const size_t digits = number.length - number.negative;
-    if (number.is_integer && (c->profile->integers == OVT_INTEGERS_ALL_DIGITS ||
-                              (c->profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 &&
-                               digits <= EXACT_DIGITS))) {
+    if (number.is_integer &&
+        (c->profile->integers == OVT_INTEGERS_ALL_DIGITS ||
+         (c->profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 && digits <= EXACT_DIGITS))) {
         const bool is_zero = literal[number.negative] == '0';
         here = is_zero ? put_bytes(here, "0", 1) : put_bytes(here, literal, number.length);
         here.at += number.length;

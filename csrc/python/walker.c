@@ -884,9 +884,9 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
         return no_memory();
     }
     if (OVT_UNLIKELY(may_collide)) {
-        open->end = first + (w->profile->repeat_members
-                                 ? repeat_last_of_equals(w, members, order, count)
-                                 : keep_last_of_equals(members, order, count));
+        open->end =
+            first + (w->profile->repeat_members ? repeat_last_of_equals(w, members, order, count)
+                                                : keep_last_of_equals(members, order, count));
     } else if (OVT_UNLIKELY(is_worth)) {
         const uint32_t before = w->layouts.count;
         ovt_layouts_learn(&w->layouts, members, order, count);

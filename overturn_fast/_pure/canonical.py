@@ -12,9 +12,9 @@ from typing import Any, Final, NoReturn
 from overturn_fast._convert import (
     CONVERTERS,
     DROPPED,
+    NULL,
     UNSUPPORTED,
     Encoder,
-    NULL,
     Pairs,
     SetItems,
     Verbatim,
