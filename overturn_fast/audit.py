@@ -33,6 +33,8 @@ from overturn_fast._backend import audit_engine, engine
 from overturn_fast._convert import Encoder
 from overturn_fast._errors import (
     CanonicalizationError,
+    CircularReferenceError,
+    DepthError,
     JSONTextError,
     in_call,
     line_and_column,
@@ -480,16 +482,19 @@ class _Confusion:
         self._groups: dict[str, _Confused] = {}
 
     def add(self, call: _Call, findings: list[Found] | None) -> None:
-        """Take a call; its findings are found if they are wanted and not given."""
+        """Take a call; its findings are looked for if they are wanted and not given."""
         try:
             ours = self._fingerprint(engine.fingerprint, call, self._telling)
+        except (CircularReferenceError, DepthError):
+            raise
         except CanonicalizationError:
             return  # there is nothing that tells it from others
         theirs = self._fingerprint(engine.compat_fingerprint, call, self._encoder)
         group = self._groups.setdefault(theirs, _Confused(call.name))
         known = group.variants.setdefault(ours, [call.position, 0])
         known[1] += 1
-        if known[1] == 1 and len(group.variants) > 1 and len(group.paths) < _PATHS:
+        # Where the two agree on a call, there is nothing in it that they read differently.
+        if known[1] == 1 and ours != theirs and len(group.paths) < _PATHS:
             if findings is None:
                 findings = _findings(call, self._encoder, self._max_depth)
             paths = [format_steps(steps) for reason, steps in findings if reason in _CONFUSING]
