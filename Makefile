@@ -31,7 +31,7 @@ IS_BUILT = $(BIN)/python -c 'import importlib.machinery as m, os, sys; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run test test-native test-pure lint format sanitize wheel bench bench-numbers \
-	bench-text bench-shape verify-numbers clean
+	bench-text bench-shape bench-audit verify-numbers clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -108,6 +108,9 @@ bench-text: $(VENV)/.installed-bench ## Measure RFC 8785: of text, of objects, a
 
 bench-shape: $(VENV)/.installed-bench ## Measure shapes: of objects, of text, and learning them
 	$(BIN)/python -m benchmarks.shape
+
+bench-audit: $(VENV)/.installed-bench ## Measure an audit of a million calls, and its memory
+	$(BIN)/python -m benchmarks.audit
 
 verify-numbers: $(VENV)/.installed-test ## Check 100,000,000 texts of numbers, then random doubles
 	$(BIN)/python tools/verify_numbers.py

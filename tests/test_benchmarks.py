@@ -330,3 +330,15 @@ def test_the_sketch_that_is_measured_gives_the_fingerprints_of_the_profile_seed(
         value = workload.build()
         assert sketch.rows(value) == shape_of(value)
         assert sketch.fingerprint(value) == fingerprint(value)
+
+
+def test_the_benchmark_of_audits_reads_every_call(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import audit
+
+    assert audit.main(["--quick"]) == 0
+    rows = [row.split() for row in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[-6:-5] + row[-1:] for row in rows] == [
+        ["200", "2"],
+        ["2,000", "20"],
+        ["2,000", "20"],
+    ]
