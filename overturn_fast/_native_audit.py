@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Final
 
 from overturn_fast._errors import CanonicalizationError, Status, call_failure, text_failure
@@ -32,41 +33,43 @@ class CallAudit:
         if audit == ffi.NULL:
             raise MemoryError
         self._audit = ffi.gc(audit, lib.ovt_audit_free)
-        self._step: Any = ffi.new("ovt_audit_step *")
+        # The core takes one call at a time, and runs without the GIL.
+        self._lock = threading.RLock()
 
     def add_lines(self, text: bytes) -> list[Refused]:
         """Take lines, and return those that are no calls."""
         held: Any = ffi.from_buffer(text)
+        step: Any = ffi.new("ovt_audit_step *")
         refused: list[Refused] = []
         start = 0
-        while start < len(text):
-            status = lib.ovt_audit_lines(
-                self._audit, self._step, held + start, len(text) - start, self._max_depth
-            )
-            if status:
-                refused.append(self._refused(text, start))
-            start += self._step.consumed
+        with self._lock:
+            while start < len(text):
+                status = lib.ovt_audit_lines(
+                    self._audit, step, held + start, len(text) - start, self._max_depth
+                )
+                if status:
+                    refused.append(self._refused(step, text, start))
+                start += step.consumed
         return refused
 
     def add_items(self, text: bytes, *, is_last: bool) -> Part:
         """Take a part of an array, and return how far it was read and what is no call."""
         held: Any = ffi.from_buffer(text)
+        step: Any = ffi.new("ovt_audit_step *")
         refused: list[Refused] = []
         start = 0
-        while True:
-            status = lib.ovt_audit_items(
-                self._audit, self._step, held + start, len(text) - start, is_last, self._max_depth
-            )
-            consumed = start + self._step.consumed
-            if not status:
-                return Part(consumed, refused, is_over=False)
-            refused.append(self._refused(text, start))
-            if self._step.is_over:
-                return Part(consumed, refused, is_over=True)
-            start = consumed
+        with self._lock:
+            while True:
+                status = lib.ovt_audit_items(
+                    self._audit, step, held + start, len(text) - start, is_last, self._max_depth
+                )
+                if status:
+                    refused.append(self._refused(step, text, start))
+                start += step.consumed
+                if not status or step.is_over:
+                    return Part(start, refused, step.is_over)
 
-    def _refused(self, text: bytes, start: int) -> Refused:
-        step = self._step
+    def _refused(self, step: Any, text: bytes, start: int) -> Refused:
         if step.status == Status.NO_MEMORY:
             raise MemoryError
         number = self._totals().number
@@ -84,7 +87,8 @@ class CallAudit:
 
     def _totals(self) -> Any:
         totals: Any = ffi.new("ovt_audit_totals *")
-        lib.ovt_audit_sum(self._audit, totals)
+        with self._lock:
+            lib.ovt_audit_sum(self._audit, totals)
         return totals
 
     def totals(self) -> Totals:
@@ -105,25 +109,29 @@ class CallAudit:
         """The tools in the order of their first calls."""
         tool: Any = ffi.new("ovt_audit_tool *")
         found = []
-        for index in range(self._totals().tool_count):
-            lib.ovt_audit_tool_at(self._audit, index, tool)
-            name = str(ffi.buffer(tool.name, tool.name_length)[:], "utf-8", "surrogatepass")
-            found.append(Tool(name, tool.is_cut, tool.calls, tool.flagged))
+        with self._lock:
+            for index in range(self._totals().tool_count):
+                lib.ovt_audit_tool_at(self._audit, index, tool)
+                name = str(ffi.buffer(tool.name, tool.name_length)[:], "utf-8", "surrogatepass")
+                found.append(Tool(name, tool.is_cut, tool.calls, tool.flagged))
         return found
 
     def groups(self) -> list[Group]:
         """The groups of findings in the order in which they were found."""
         group: Any = ffi.new("ovt_audit_group *")
         found = []
-        for index in range(self._totals().group_count):
-            lib.ovt_audit_group_at(self._audit, index, group)
-            path, is_cut = _path(ffi.buffer(group.path, group.path_length)[:], indexed=False)
-            example, _ = _path(ffi.buffer(group.example, group.example_length)[:], indexed=True)
-            tally = Tally(group.count.findings, group.count.calls)
-            found.append(
-                Group(group.tool, Reason(group.reason), path, example, is_cut, group.first, tally)
-            )
+        with self._lock:
+            for index in range(self._totals().group_count):
+                lib.ovt_audit_group_at(self._audit, index, group)
+                found.append(_group(group))
         return found
+
+
+def _group(group: Any) -> Group:
+    path, is_cut = _path(ffi.buffer(group.path, group.path_length)[:], indexed=False)
+    example, _ = _path(ffi.buffer(group.example, group.example_length)[:], indexed=True)
+    tally = Tally(group.count.findings, group.count.calls)
+    return Group(group.tool, Reason(group.reason), path, example, is_cut, group.first, tally)
 
 
 def _counts(counts: Any) -> dict[Reason, Tally]:

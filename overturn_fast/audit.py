@@ -189,7 +189,7 @@ class FileAudit:
     r"""An audit of a file that is given in parts: one call a line, or one JSON array of calls.
 
     The file is an array if its first character but white space is ``[``. Memory is that of one
-    part and of the longest call, whatever the length of the file.
+    part and of the longest call, whatever the length of the file. One thread at a time may use it.
 
     Args:
         max_depth: How many levels of containers arguments may have.
@@ -219,9 +219,15 @@ class FileAudit:
         self._start = _Place(1, 1)
         self._refused = 0
 
-    def feed(self, part: bytes) -> list[Refusal]:
-        """Take the next part of the file; return what turned out to be no call."""
-        return self._taken(part, is_last=False)
+    def feed(self, part: bytes | bytearray | memoryview) -> list[Refusal]:
+        """Take the next part of the file; return what turned out to be no call.
+
+        Raises:
+            TypeError: ``part`` is not bytes-like.
+        """
+        if not isinstance(part, (bytes, bytearray, memoryview)):
+            raise TypeError(f"part must be bytes-like, not {type(part).__name__}")
+        return self._taken(bytes(part), is_last=False)
 
     def close(self) -> list[Refusal]:
         """Take what is left, since there are no more parts."""

@@ -6,6 +6,7 @@ import datetime
 import io
 import json
 import random
+import threading
 import tracemalloc
 import uuid
 from collections.abc import Callable, Iterable
@@ -498,6 +499,36 @@ def test_names_and_keys_that_have_no_utf_8_are_shown_as_escapes() -> None:
         ("\\ud800t", '$["n\\nl"]'),
         ("\\ud800t", "$"),
     }
+
+
+def test_parts_may_be_anything_that_is_bytes_and_nothing_else() -> None:
+    audit = FileAudit()
+    audit.feed(bytearray(FILE[:20]))
+    audit.feed(memoryview(FILE)[20:])
+    audit.close()
+    assert audit.report() == fed(FILE, 9)[1]
+    with pytest.raises(TypeError, match="part must be bytes-like, not str"):
+        audit.feed("{}")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="part must be bytes-like, not str"):
+        audit_file(io.StringIO("{}"))  # type: ignore[arg-type]
+
+
+def test_threads_that_share_a_native_audit_lose_no_call(audit_engines: Engines) -> None:
+    audit = audit_engines[0].CallAudit(100)
+    text = b"".join(line("t", {f"k{number % 7}": LARGE}) + b"\n" for number in range(50))
+
+    def work() -> None:
+        for _ in range(10):
+            audit.add_lines(text)
+            audit.groups()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert audit.totals().calls == 4 * 10 * 50
+    assert len(audit.groups()) == 7
 
 
 def test_limits_are_checked() -> None:
