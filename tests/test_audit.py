@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from overturn.fingerprint import tool_fingerprint as sdk_tool_fingerprint
+from test_leaks import resident_bytes
 from text_generator import MUTANTS, Generator
 
 from overturn_fast import DepthError, compat, fingerprint, portability
@@ -255,6 +256,25 @@ def test_distinct_paths_without_end_take_no_more_memory() -> None:
     assert len(report.groups) == 100
     assert report.others == {"large-integer": Tally(2_900, 2_900)}
     assert report.reasons == {"large-integer": Tally(3_000, 3_000)}
+
+
+@pytest.mark.memory
+def test_names_and_paths_without_end_take_no_more_memory_of_the_core(
+    audit_engines: Engines,
+) -> None:
+    audit = audit_engines[0].CallAudit(1_000, tools=100, groups=100)
+
+    def feed(start: int) -> None:
+        for number in range(start, start + 20_000):
+            key = f"{number} " * 60
+            audit.add_lines(line(f"tool {key}" if number % 2 else "t0", {key: [[LARGE]]}))
+
+    feed(0)
+    before = resident_bytes()
+    feed(20_000)
+    assert resident_bytes() - before < 2_000_000
+    assert (len(audit.tools()), len(audit.groups())) == (100, 100)
+    assert audit.totals().reasons == {Reason.LARGE_INTEGER: (40_000, 40_000)}
 
 
 # -- both engines ----------------------------------------------------------------------------------
