@@ -650,7 +650,8 @@ static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ov
         ovt_encode_wtf8(own, text, w->profile->join_surrogates, &member->has_surrogates);
     ovt_arena_shrink(&w->arena, room - length);
     set_key_text(member, own, length);
-    if (member->has_surrogates && !w->profile->escape_surrogates) {
+    const bool is_left_out = w->profile->drop_none && member->value == Py_None;
+    if (member->has_surrogates && !w->profile->escape_surrogates && !is_left_out) {
         return fail(w, OVT_KEY_SURROGATE, key);
     }
     return DONE;

@@ -77,6 +77,7 @@ class Walk:
         self.convert = CONVERTERS[profile.name]
         self.encoder = encoder
         self.max_depth = max_depth
+        self.max_conversions = max_depth  # of one value, one after the other
         self.frames: list[_Frame] = []
         self.parts: list[str] = []
 
@@ -123,7 +124,7 @@ class Walk:
             conversions += 1
             if converted is anchor:
                 self._fail(Status.CIRCULAR_REFERENCE, value)
-            if conversions > self.max_depth:
+            if conversions > self.max_conversions:
                 raise nesting_failure(self._path(), self._sources(), self.max_depth)
             value = converted
             if conversions & (conversions - 1) == 0:
@@ -197,7 +198,7 @@ class Walk:
 
     def _object_members(self, pairs: Iterable[tuple[object, object]]) -> list[Member]:
         """The members of an object in key order. Of keys with one text the last one counts."""
-        members = [(self._key_text(key), value) for key, value in list(pairs)]
+        members = [(self._key_text(key, value), value) for key, value in list(pairs)]
         by_text = dict(members)
         texts = list(by_text)
         if self.profile.repeat_members:
@@ -206,13 +207,14 @@ class Walk:
         texts.sort(key=utf16_order if self.profile.utf16_key_order else None)
         return [(text, self.quote(text) + ":", by_text[text]) for text in texts]
 
-    def _key_text(self, key: Any) -> str:
+    def _key_text(self, key: Any, value: object) -> str:
         kind = type(key)
         if issubclass(kind, str) or self.profile.str_keys:
             text = self._text_by_str(key) if self.profile.str_keys else str.__str__(key)
             if self.profile.join_surrogates:
                 text = join_surrogates(text)
-            if not self.profile.escape_surrogates and has_surrogate(text):
+            is_left_out = self.profile.drop_none and value is None
+            if not self.profile.escape_surrogates and has_surrogate(text) and not is_left_out:
                 self._fail(Status.KEY_SURROGATE, key)
             return text
         if self.profile.any_key:

@@ -1,7 +1,8 @@
 """The values of the Overturn SDK 0.1.4, which recorded cases depend on.
 
 Whatever the SDK computes is computed here. Where it raises, be it for a value or for the depth of
-one, the default profile decides: its value or its error.
+one, the default profile decides: its value or its error. Only a lone surrogate in what is hashed
+is an error here as it is there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from overturn_fast._arguments import (
 )
 from overturn_fast._convert import Encoder
 from overturn_fast._convert_compat import is_called_into
-from overturn_fast._errors import DepthError
+from overturn_fast._errors import DepthError, SurrogateError
 from overturn_fast._profiles import COMPAT, OVERTURN, Profile
 from overturn_fast._pure.canonical import Walk, canonical_text
 from overturn_fast._pure.strings import call_prefix
@@ -90,6 +91,7 @@ def hash_json(
         ``overturn_fast.hash_json`` returns.
 
     Raises:
+        SurrogateError: The text holds a lone surrogate.
         CanonicalizationError: The SDK raises, and the value has no canonical form in the default
             profile either.
 
@@ -101,6 +103,8 @@ def hash_json(
     encoder, max_depth = checked_encoder(encoder), checked_depth(max_depth)
     try:
         text = _text(value, COMPAT, encoder, max_depth)
+    except SurrogateError:
+        raise
     except Exception:
         text = canonical_text(value, OVERTURN, encoder, max_depth)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -132,6 +136,7 @@ def fingerprint(
         ``overturn_fast.fingerprint`` returns.
 
     Raises:
+        SurrogateError: The kind, the name or an argument that counts holds a lone surrogate.
         CanonicalizationError, TypeError, ValueError: The SDK raises, and so does
             ``overturn_fast.fingerprint``.
 
@@ -144,9 +149,11 @@ def fingerprint(
     first_match, match_on = _read_twice(match_on)
     first_ignore, ignore_args = _read_twice(ignore_args)
     try:
-        prefix = f"{kind}\n{name}\n".encode()
+        prefix = _prefix(kind, name)
         selected = select_as_sdk(args, first_match, first_ignore)
         text = _text(selected, COMPAT, encoder, max_depth)
+    except SurrogateError:
+        raise
     except Exception:
         prefix = call_prefix(checked_kind(kind), checked_text(name, "name"))
         kept, dropped = key_names(match_on, "match_on"), key_names(ignore_args, "ignore_args")
@@ -179,6 +186,7 @@ def tool_fingerprint(
         ``overturn_fast.tool_fingerprint`` returns.
 
     Raises:
+        SurrogateError: The kind, the name or an argument that counts holds a lone surrogate.
         CanonicalizationError, TypeError: The SDK raises, and so does
             ``overturn_fast.tool_fingerprint``.
 
@@ -200,6 +208,15 @@ FUNCTIONS: Final[dict[str, Callable[..., str]]] = {
     "tool_fingerprint": tool_fingerprint,
 }
 """By name, for the native engine: it leaves to them what it does not decide itself."""
+
+
+def _prefix(kind: object, name: object) -> bytes:
+    """What is hashed before the arguments, kind and name as an f-string writes them."""
+    text = f"{kind}\n{name}\n"
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise SurrogateError("kind or name holds a lone surrogate") from None
 
 
 def _read_twice(names: Any) -> tuple[Collection[str] | None, Collection[str] | None]:
@@ -231,6 +248,8 @@ class _MeasuringWalk(Walk):
         self.levels = 0  # of containers, at most
         self.calls = 0  # at that level, further ones that objects on the way take
         self._calls_into: list[int] = []
+        # A mock object has a model_dump without end, and each costs more than the one before.
+        self.max_conversions = min(max_depth, _ALWAYS_REACHED)
         if profile.escape_surrogates:
             self.quote = _quoted_with_surrogates
 
