@@ -21,7 +21,6 @@ from overturn_fast._convert import (
 from overturn_fast._convert_compat import convert_compat
 from overturn_fast._errors import (
     CanonicalizationError,
-    KeyTypeError,
     ReadFailure,
     Status,
     conversion_failure,
@@ -30,8 +29,7 @@ from overturn_fast._errors import (
     nesting_failure,
 )
 from overturn_fast._profiles import OVERTURN
-from overturn_fast._pure.canonical import Walk
-from overturn_fast._pure.strings import has_surrogate
+from overturn_fast._pure.strings import has_surrogate, join_surrogates
 from overturn_fast._reasons import (
     LARGEST_SAFE_INTEGER,
     PORTABLE_DEPTH,
@@ -268,14 +266,14 @@ def _is_native(value: object) -> bool:
     return value is None or kind in _CONTAINERS or issubclass(kind, (str, int, float))
 
 
-_WRITER: Final = Walk(OVERTURN, None, 1)
-
-
 def _key_text(key: object) -> str | None:
-    try:
-        return _WRITER._key_text(key)
-    except KeyTypeError:
-        return None
+    """The text of a key in the default profile; None if it has none."""
+    kind = type(key)
+    if issubclass(kind, str):
+        return join_surrogates(str.__str__(key))
+    if key is None or issubclass(kind, (int, float)):
+        return engine.canonical_json(key)
+    return None
 
 
 def _is_other_key(key: object) -> bool:
