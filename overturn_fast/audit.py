@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from overturn_fast._arguments import (
     DEFAULT_MAX_DEPTH,
@@ -182,7 +182,8 @@ class Refusal(NamedTuple):
     reason: str
 
 
-_Audit = PureAudit | audit_engine.CallAudit
+if TYPE_CHECKING:
+    _Audit = PureAudit | audit_engine.CallAudit
 
 
 class FileAudit:

@@ -142,28 +142,35 @@ static size_t write_example(char *out, const char *path, size_t path_length,
     return (size_t)(out - start);
 }
 
-/* Makes the counts of a group that has just come in. False when memory runs out. */
-static bool add_group(ovt_audit *audit, const char *path, size_t path_length,
-                      const ovt_path_step *steps) {
-    const size_t count = audit->groups.count;
-    if (count > audit->group_capacity) {
-        group_counts *const counts =
-            ovt_grown(audit->group_counts, NULL, 0, &audit->group_capacity, count, sizeof *counts);
-        if (counts == NULL) {
-            return false;
-        }
+/* Makes room for the counts of one more group, before it comes in. False when memory runs out. */
+static bool reserve_group(ovt_audit *audit) {
+    if (audit->groups.count < audit->group_capacity) {
+        return true;
+    }
+    group_counts *const counts = ovt_grown(audit->group_counts, NULL, 0, &audit->group_capacity,
+                                           audit->groups.count + 1, sizeof *counts);
+    if (counts != NULL) {
         audit->group_counts = counts;
     }
+    return counts != NULL;
+}
+
+/* Makes the counts of a group that has just come in. False when memory runs out; then it has no
+ * example. */
+static bool start_group(ovt_audit *audit, const char *path, size_t path_length,
+                        const ovt_path_step *steps) {
     char example[OVT_AUDIT_PATH + 2 + OVT_AUDIT_STEPS * OVT_NUMBER_SIZE];
     const size_t length = write_example(example, path, path_length, steps);
     char *const own = ovt_arena_take(&audit->examples, length + 1);
-    if (own == NULL) {
-        return false;
+    if (own != NULL) {
+        memcpy(own, example, length);
     }
-    memcpy(own, example, length);
-    audit->group_counts[count - 1] =
-        (group_counts){.first = audit->totals.number, .example = own, .example_length = length};
-    return true;
+    audit->group_counts[audit->groups.count - 1] = (group_counts){
+        .first = audit->totals.number,
+        .example = own,
+        .example_length = own == NULL ? 0 : length,
+    };
+    return own != NULL;
 }
 
 /* An ovt_finding_sink. */
@@ -182,6 +189,9 @@ static bool take_finding(void *context, ovt_portability_reason reason, const ovt
     memcpy(key, &head, sizeof head);
     const size_t path_length = write_path(key + sizeof head, steps, depth);
     const size_t known = audit->groups.count;
+    if (!reserve_group(audit)) {
+        return false;
+    }
     const ptrdiff_t group = ovt_byte_table_number(&audit->groups, key, sizeof head + path_length);
     if (group == OVT_TABLE_NO_MEMORY) {
         return false;
@@ -190,7 +200,8 @@ static bool take_finding(void *context, ovt_portability_reason reason, const ovt
         count_finding(&audit->totals.others[reason], number);
         return true;
     }
-    if (audit->groups.count != known && !add_group(audit, key + sizeof head, path_length, steps)) {
+    if (audit->groups.count != known &&
+        !start_group(audit, key + sizeof head, path_length, steps)) {
         return false;
     }
     count_finding(&audit->group_counts[group].count, number);
@@ -208,16 +219,16 @@ static bool find_tool(ovt_audit *audit, const char *name, size_t length) {
             length--;
         }
     }
-    const size_t known = audit->tools.count;
-    audit->tool = ovt_byte_table_number(&audit->tools, name, length);
-    if (audit->tools.count > audit->tool_capacity) {
+    if (audit->tools.count == audit->tool_capacity) {
         tool_counts *const counts = ovt_grown(audit->tool_counts, NULL, 0, &audit->tool_capacity,
-                                              audit->tools.count, sizeof *counts);
+                                              audit->tools.count + 1, sizeof *counts);
         if (counts == NULL) {
             return false;
         }
         audit->tool_counts = counts;
     }
+    const size_t known = audit->tools.count;
+    audit->tool = ovt_byte_table_number(&audit->tools, name, length);
     if (audit->tools.count != known) {
         audit->tool_counts[audit->tool] = (tool_counts){.is_cut = false};
     }
