@@ -23,11 +23,12 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any, Final
 
 from overturn_fast._backend import engine
 from overturn_fast._errors import CanonicalizationError
+from overturn_fast._sdk_binding import faster_bind_args
 
 __all__ = [
     "PACKAGES",
@@ -93,6 +94,8 @@ class SDKPackage:
     replaced: Mapping[str, tuple[tuple[str, Callable[[Function], Function]], ...]]
     """By the module that defines them, the names of functions, and what makes a replacement of
     the SDK's own."""
+    methods: tuple[tuple[str, str, str, Callable[[Function], Function]], ...] = ()
+    """Module, class and name of methods, and what makes a replacement."""
 
 
 # -- the replacements ------------------------------------------------------------------------------
@@ -207,6 +210,7 @@ PACKAGES: Final[Mapping[str, SDKPackage]] = {
                 ("tool_fingerprint", _tool_fingerprint),
             )
         },
+        methods=(("overturn.tools", "Tool", "bind_args", faster_bind_args),),
     ),
     "mcpulse": SDKPackage(
         name="mcpulse",
@@ -232,6 +236,8 @@ class _Replacement:
     package: str
     original: Function
     function: Function
+    owner: type | None = None
+    """The class that it is a method of."""
 
 
 _lock = threading.RLock()
@@ -274,6 +280,7 @@ def install(packages: str | Iterable[str] | None = None, *, force: bool = False)
         for package, homes in planned:
             if _replace_homes(package, homes):
                 new.append(package.name)
+            _replace_methods(package)
         _rebind({id(entry.original): entry.function for entry in _replacements})
         return Installation(tuple(package.name for package in found), tuple(new))
 
@@ -296,6 +303,10 @@ def uninstall(packages: str | Iterable[str] | None = None) -> None:
         if not removed:
             return
         _rebind({id(entry.function): entry.original for entry in removed})
+        for entry in removed:
+            name = entry.original.__name__
+            if entry.owner is not None and vars(entry.owner).get(name) is entry.function:
+                setattr(entry.owner, name, entry.original)
         _replacements[:] = [entry for entry in _replacements if entry.package not in names]
         if not _replacements:
             _namespaces.clear()
@@ -335,6 +346,10 @@ def installed_bindings(package: str) -> list[Binding]:
             for name, value in _items(namespace)
             if id(value) in functions
         }
+        for entry in _replacements:
+            if entry.package == package and entry.owner is not None:
+                name = f"{entry.owner.__name__}.{entry.original.__name__}"
+                found.add(Binding(entry.owner.__module__, name))
     return sorted(found, key=str)
 
 
@@ -423,6 +438,18 @@ def _replace_homes(package: SDKPackage, homes: list[tuple[Namespace, str, Functi
         if id(original) not in known:
             _replacements.append(_Replacement(package.name, original, make(original)))
     return bool(missing)
+
+
+def _replace_methods(package: SDKPackage) -> None:
+    """The same for methods, as far as their classes have them."""
+    replaced = {id(entry.function) for entry in _replacements}
+    for module, class_name, name, make in package.methods:
+        owner = getattr(sys.modules.get(module), class_name, None)
+        original = vars(owner).get(name) if isinstance(owner, type) else None
+        if isinstance(original, FunctionType) and id(original) not in replaced:
+            function = make(original)
+            setattr(owner, name, function)
+            _replacements.append(_Replacement(package.name, original, function, owner))
 
 
 def _rebind(exchange: Mapping[int, Function]) -> None:

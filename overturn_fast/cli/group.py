@@ -9,6 +9,7 @@ from overturn_fast.cli.audit import audit
 from overturn_fast.cli.canonical import canonical
 from overturn_fast.cli.drift import drift
 from overturn_fast.cli.fingerprint import fingerprint
+from overturn_fast.cli.migrate import migrate
 from overturn_fast.cli.pleach import pleach
 from overturn_fast.cli.shape import shape
 from overturn_fast.cli.vectors import vectors
@@ -61,3 +62,4 @@ cli.add_command(verify)
 cli.add_command(drift)
 cli.add_command(vectors)
 cli.add_command(pleach)
+cli.add_command(migrate)
