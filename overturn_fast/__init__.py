@@ -24,6 +24,7 @@ from overturn_fast._errors import (
     SurrogateError,
     UnsupportedTypeError,
 )
+from overturn_fast._portability import Finding, portability
 from overturn_fast._selection import select_args
 from overturn_fast._text import fingerprint_text
 from overturn_fast._version import __version__
@@ -45,6 +46,7 @@ __all__ = [
     "CircularReferenceError",
     "DepthError",
     "DuplicateKeyError",
+    "Finding",
     "FloatDomainError",
     "IntegerDomainError",
     "JSONTextError",
@@ -62,6 +64,7 @@ __all__ = [
     "hash_json",
     "install",
     "native_error",
+    "portability",
     "select_args",
     "tool_fingerprint",
     "uninstall",

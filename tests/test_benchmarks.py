@@ -855,3 +855,15 @@ def test_a_result_without_the_peers_is_an_error_and_no_page_is_written(
     assert markdown.main([str(path)]) == 1
     assert "the result lacks" in capsys.readouterr().err
     assert "|" not in page.read_text(encoding="utf-8")
+
+
+def test_the_benchmark_of_audits_reads_every_call(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import audit
+
+    assert audit.main(["--quick"]) == 0
+    rows = [row.split() for row in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[-6:-5] + row[-1:] for row in rows] == [
+        ["200", "2"],
+        ["2,000", "20"],
+        ["2,000", "20"],
+    ]

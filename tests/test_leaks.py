@@ -400,6 +400,27 @@ def test_a_call_that_fails_leaves_nothing_behind(engine: ModuleType, case: str) 
     check_for_leaks(engine, run_once)
 
 
+AUDITED = b"""{"name":"t\\u00e9","args":{"a":[[9007199254740993]],"\\ud800":"x\\u001f","b":1e400}}
+{"name":"u","args":{"\xc3\xa9":1,"\\u00e9":2,"c":{"d":%b}},"matchOn":["c","\\u00e9"]}
+[1]
+{"name":"t","args":{"a":,}}
+""" % (b"[" * 400 + b"9007199254740993" + b"]" * 400)
+
+
+@cpython_only
+@pytest.mark.memory
+def test_an_audit_leaves_nothing_behind(audit_engine: ModuleType) -> None:
+    array = b"[%b]" % b",".join([*AUDITED.splitlines()[:3], b"5 6"])
+
+    def run_once() -> None:
+        audit = audit_engine.CallAudit(1_000, tools=1, groups=3)
+        assert len(audit.add_lines(AUDITED)) == 2
+        assert len(audit.add_items(array, is_last=True).refused) == 2
+        assert len(audit.groups()) == 3
+
+    check_for_leaks(fingerprints, run_once)
+
+
 @cpython_only
 @pytest.mark.memory
 def test_a_leak_would_be_seen(engine: ModuleType) -> None:

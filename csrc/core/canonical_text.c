@@ -294,7 +294,7 @@ static int compare_names(const char *a, size_t a_length, const char *b, size_t b
     return difference != 0 ? difference : (a_length > b_length) - (a_length < b_length);
 }
 
-static bool is_selected(const ovt_name_selection *selection, const ovt_member *member) {
+bool ovt_is_selected(const ovt_name_selection *selection, const ovt_member *member) {
     size_t first = 0, last = selection->count;
     while (first < last) {
         const size_t middle = first + (last - first) / 2;
@@ -656,7 +656,7 @@ static cursor open_container(canonicalizer *c, cursor here) {
 /* Decides on the member that was just named. */
 static void begin_selected(canonicalizer *c) {
     const ovt_member *member = &c->members[c->member_count - 1];
-    c->is_left_out = !is_selected(c->options->selection, member);
+    c->is_left_out = !ovt_is_selected(c->options->selection, member);
     c->tail_before = c->frames[c->depth].tail;
 }
 

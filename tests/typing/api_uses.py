@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -11,9 +12,11 @@ from typing_extensions import assert_type
 import overturn_fast
 from overturn_fast import (
     CanonicalizationError,
+    Finding,
     ToolFingerprinter,
     UnsupportedTypeError,
     UntestedVersionError,
+    audit,
     canonical_json,
     compat,
     fingerprint,
@@ -21,6 +24,7 @@ from overturn_fast import (
     hash_json,
     install,
     mcpulse,
+    portability,
     select_args,
     tool_fingerprint,
     uninstall,
@@ -146,3 +150,30 @@ def wrong_uses_of_the_sdk(args: dict[str, Any]) -> None:
     install(force="yes")  # type: ignore[arg-type]
     install(5)  # type: ignore[arg-type]
     migrate("{}", "jcs")  # type: ignore[arg-type]
+
+
+def right_uses_of_audits(args: dict[str, Any]) -> None:
+    found = portability(args, encoder=encode, max_depth=5)
+    assert_type(found, list[Finding])
+    assert_type(found[0].path, str)
+    report = audit.audit_file(io.BytesIO(b""))
+    assert_type(audit.audit_file("calls.ndjson", max_depth=5), audit.AuditReport)
+    assert_type(report.groups, tuple[audit.FindingGroup, ...])
+    assert_type(report.reasons["trim"].calls, int)
+    assert_type(report.as_json(), dict[str, Any])
+    assert_type(audit.audit_calls([("t", args)]).collisions, "tuple[audit.Collision, ...] | None")
+    collision = audit.collisions((("t", args) for _ in "ab"), encoder=encode)[0]
+    assert_type(collision.variants[0].first, int)
+    reading = audit.FileAudit(tools=1, groups=2)
+    assert_type(reading.feed(b"{}") + reading.close(), list[audit.Refusal])
+    assert_type(audit.REASONS["trim"], str)
+
+
+def wrong_uses_of_audits(args: dict[str, Any]) -> None:
+    portability()  # type: ignore[call-arg]
+    portability(args, encode)  # type: ignore[call-arg]
+    portability(args)[0].path = "$"  # type: ignore[misc]
+    audit.audit_file(5)  # type: ignore[arg-type]
+    audit.FileAudit(groups="5")  # type: ignore[arg-type]
+    audit.FileAudit().feed("text")  # type: ignore[arg-type]
+    audit.REASONS["trim"] = ""  # type: ignore[index]
