@@ -252,6 +252,11 @@ class FileAudit:
         """What calls are counted by: ``line``, or ``item`` in an array."""
         return "item" if isinstance(self._form, _Array) else "line"
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether an array ended in what is no JSON, so that calls behind it were not read."""
+        return isinstance(self._form, _Array) and self._form.is_cut_short
+
     def report(self) -> AuditReport:
         """What there is so far."""
         first = self._start.line if isinstance(self._form, _Lines) else 1
@@ -301,6 +306,7 @@ class _Array:
         self._size = 0  # of the rest
         self._wanted = 0  # bytes that it takes to go on
         self._is_over = False
+        self.is_cut_short = False
 
     def take(self, part: bytes, *, is_last: bool) -> Iterator[Refusal]:
         if self._is_over:
@@ -315,6 +321,8 @@ class _Array:
             place = self._place.after(text, refused.start + (refused.error.offset or 0))
             yield Refusal(*place, _reason_of(refused.error))
         self._is_over = taken.is_over
+        if taken.is_over and taken.refused:
+            self.is_cut_short = isinstance(taken.refused[-1].error, JSONTextError)
         self._place = self._place.after(text, taken.consumed)
         self._rest = [] if self._is_over else [text[taken.consumed :]]
         self._size = len(text) - taken.consumed

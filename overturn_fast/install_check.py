@@ -11,6 +11,7 @@ import argparse
 import datetime
 import functools
 import importlib
+import os
 import platform
 import sys
 import time
@@ -118,6 +119,8 @@ def _compare(package: SDKPackage) -> bool:
     different = [name for (name, old), (_, new) in zip(before, after, strict=True) if old != new]
     if different:
         print(f"  other values than the SDK's: {', '.join(different)}")
+    else:
+        print("  the same values as the SDK's")
     return not different
 
 
@@ -167,4 +170,10 @@ def _seconds(call: Callable[[Any], Any]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)

@@ -197,6 +197,8 @@ def _entries(text: str) -> Iterator[_Entry]:
         MigrationError: It is none.
     """
     reader = _Reader(text)
+    if reader.skip_space() != "{":
+        reader.fail('expected an object {fingerprint: {"name", "args", "output"}}')
     reader.take("{")
     seen: set[str] = set()
     separator = "}" if reader.skip_space() == "}" else ","
@@ -218,7 +220,7 @@ def _entries(text: str) -> Iterator[_Entry]:
         value = reader.value()
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
             reader.position = place
-            reader.fail('a recording must be an object with a "name"')
+            reader.fail('a recording must be an object with a "name" that is text')
         if "args" not in value:
             reader.position = place
             reader.fail('the recording has no "args"')
@@ -286,7 +288,7 @@ def _other_profile(found: list[_Found | None]) -> ProfileName:
     if len(profiles) == 2:
         raise MigrationError(
             "some recordings are keyed by the default profile, some by compat; "
-            "say by which one they should be"
+            "say by which one they should be: --to default or --to compat"
         )
     return "compat" if "default" in profiles else "default"
 

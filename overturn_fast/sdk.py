@@ -396,6 +396,8 @@ def _chosen(
             if not chosen:
                 raise ModuleNotFoundError(f"none is installed of: {', '.join(PACKAGES)}")
         return chosen
+    if not isinstance(packages, Iterable):
+        raise TypeError(f"packages must be a name or several, not {type(packages).__name__}")
     names = {packages} if isinstance(packages, str) else set(packages)
     unknown = sorted(map(repr, names - set(PACKAGES)))
     if unknown:

@@ -153,10 +153,12 @@ def test_items_that_are_no_calls_are_reported_and_what_is_no_json_ends_the_array
     assert result.stderr.splitlines() == [
         "<stdin>:2:1: a call must be an object, not a number",
         '<stdin>:4:5: invalid JSON: expected a comma or "]"',
-        "2 items could not be read",
+        "2 items could not be read, nor what comes after it",
     ]
     assert result.stdout.startswith("1 call of 1 tool: 1 with findings\n")
     assert result.exit_code == 1
+    whole = run("audit", "-", stdin=b"[\n1,\n" + CALLS.split(b"\n")[0] + b", 2]")
+    assert whole.stderr.splitlines()[-1] == "2 items could not be read"
 
 
 def test_what_is_not_told_apart_is_counted() -> None:

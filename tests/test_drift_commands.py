@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -137,6 +138,34 @@ def test_a_check_writes_every_format(learned: Run, form: str) -> None:
     assert "results[].price changed number -" in printed.output
     learned(*arguments, "-o", "outcome")
     assert Path("outcome").read_text() == printed.output
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "failures"), [("info", 4), ("warning", 4), ("breaking", 3), ("never", 0)], ids=str
+)
+def test_a_junit_report_fails_with_what_the_status_fails_with(
+    learned: Run, fail_on: str, failures: int
+) -> None:
+    write("drift.ndjson", "search", 6, 1, "rename", "string", "gone", per_day=100)
+    arguments = ["check", "search.json", "drift.ndjson", *OPTIONS, "--fail-on", fail_on]
+    suite = ElementTree.fromstring(learned(*arguments, "--format", "junit").output)
+    assert suite.get("failures") == str(failures) == str(len(suite.findall("testcase/failure")))
+    assert len(suite.findall("testcase")) == 4
+
+
+def test_an_unknown_kind_and_a_short_secret_are_named(learned: Run) -> None:
+    result = learned("check", "search.json", "weeks.ndjson", "--severity", "total:typo=info")
+    assert result.exit_code == 4
+    assert "'typo' is no kind of change: field_removed, " in result.output
+    quoted = '$["a:b"]=info'
+    result = learned("check", "search.json", "weeks.ndjson", *OPTIONS, "--severity", quoted)
+    assert result.exit_code == 0
+    Path("secret").write_bytes(b"x" * 15)
+    for command in (["learn", "-o", "new.json"], ["check", "search.json"]):
+        result = learned(*command, "weeks.ndjson", "--enum-key", "secret")
+        assert "--enum-key: the secret in 'secret' has 15 bytes; it must have at least 16" in (
+            result.output
+        )
 
 
 def test_incidents_are_kept_between_runs(learned: Run) -> None:
@@ -313,7 +342,7 @@ def test_merging_what_does_not_belong_together_is_refused(run: Run) -> None:
         run("learn", f"{name}.ndjson", "--tool", name, "-o", f"{name}.json")
     result = run("merge", "a.json", "b.json", "-o", "c.json")
     assert result.exit_code == 2
-    assert "different tools" in result.output
+    assert "different tools cannot be merged: 'a', 'b'" in result.output
     assert not Path("c.json").exists()
 
 

@@ -385,7 +385,9 @@ def test_a_policy_that_makes_no_sense_is_refused(policy: dict[str, Any]) -> None
 
 
 def test_only_statistics_that_are_alike_are_compared() -> None:
-    with pytest.raises(ValueError, match="different tools"):
+    with pytest.raises(TypeError, match=r"^current must be a ShapeStats, not int$"):
+        compare(ShapeStats("a"), 5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="different tools cannot be compared: '"):
         compare(ShapeStats("a"), ShapeStats("b"))
     with pytest.raises(ValueError, match="different limits"):
         compare(ShapeStats("a"), ShapeStats("a", limits=Limits(max_paths=7)))

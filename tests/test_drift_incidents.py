@@ -451,7 +451,7 @@ def test_a_monitor_keeps_its_own_baseline() -> None:
     ],
 )
 def test_a_monitor_that_makes_no_sense_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"of (an)?other|at least 1"):
+    with pytest.raises(ValueError, match=r"of other|of the tool|at least 1"):
         DriftMonitor("t", **options)
 
 
@@ -509,5 +509,16 @@ def test_functions_may_share_a_monitor() -> None:
     second = watch_shape(monitor=monitor)(lambda: 2)
     assert (first(), second()) == (1, 2)
     assert monitor.state.waiting == 2
+    with pytest.raises(TypeError, match=r"^only a function can be watched, not int$"):
+        watch_shape(monitor=monitor)(5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="of its own"):
         watch_shape("x", monitor=monitor)
+
+
+def test_what_a_monitor_cannot_work_with_is_refused_at_once() -> None:
+    with pytest.raises(TypeError, match=r"^baseline must be a ShapeStats, not int$"):
+        DriftMonitor("t", 5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^on_change must be callable, not int$"):
+        DriftMonitor("t", on_change=5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^the baseline is of the tool 't', not 'other'$"):
+        DriftMonitor("other", of((BEFORE, 500)))

@@ -266,16 +266,28 @@ def test_a_call_of_another_mode_is_refused(mode: str, given: str) -> None:
             use({**CALL, "runtime_mode": given})
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_coroutine_function_is_for_get_or_call_async() -> None:
+    async def answer() -> int:
+        return 1
+
+    cache = FingerprintCache({}, "interactive")
+    with pytest.raises(InputTypeError, match=r"^fn: is a coroutine function: get_or_call_async"):
+        cache.get_or_call(CALL, answer)
+    assert cache.get(CALL) is None
+    assert asyncio.run(cache.get_or_call_async(CALL, answer)) == 1
+
+
 def test_a_cache_of_a_tenant_refuses_every_other_call(store: Any) -> None:
     cache = FingerprintCache(store, "interactive", tenant_id="a")
     assert cache.put({**CALL, "tenant_id": "a"}, 1)
-    for tenant, words in (("b", "is another one than"), (None, "is missing in")):
+    for tenant, words in (("b", "is not that"), (None, "is missing in a call")):
         for use in (
             cache.get,
             lambda call: cache.put(call, 1),
             lambda call: cache.get_or_call(call, int),
         ):
-            with pytest.raises(TenantError, match=f"^tenantId: {words} the cache's$"):
+            with pytest.raises(TenantError, match=f"^tenantId: {words} of the cache"):
                 use({**CALL, "tenant_id": tenant})
     required = FingerprintCache(store, "interactive", config=FingerprintConfig(require_tenant=True))
     with pytest.raises(TenantError, match=r"^tenantId: is missing, and"):
@@ -395,8 +407,8 @@ def test_which_entry_was_used_is_known_after_the_file_was_closed(tmp_path: Path)
         ({"ttl": math.nan}, "ttl: must be a finite"),
         ({"ttl": 10**400}, "ttl: must be a finite"),
         ({"ttl": True}, "ttl: must be a number of seconds or None, not bool"),
-        ({"max_bytes": 0}, "maxBytes: must be at least 1"),
-        ({"max_bytes": 1.0}, "maxBytes: must be an int or None, not float"),
+        ({"max_bytes": 0}, "max_bytes: must be at least 1"),
+        ({"max_bytes": 1.0}, "max_bytes: must be an int or None, not float"),
         ({"mode": "x"}, "mode: must be one of"),
         ({"policy": "x"}, "policy: must be one of strict-mode, cross-mode-readable"),
         ({"tenant_id": ""}, "tenantId: must not be empty"),

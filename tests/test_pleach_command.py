@@ -72,7 +72,7 @@ def test_stats_may_be_of_one_tenant_and_may_be_json(path: str) -> None:
 def test_stats_of_an_empty_file_have_no_rate(tmp_path: Path) -> None:
     path = tmp_path / "answers.db"
     SQLiteStore(path).close()
-    assert stats(str(path)).output == "entries 0, 0 bytes\n"
+    assert stats(str(path)).output == "entries 0, 0 bytes\nno calls in the ledger\n"
 
 
 def test_stats_write_nothing(path: str) -> None:
@@ -88,6 +88,7 @@ def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
         result = stats(str(path))
         assert result.exit_code == 2
         assert reason in result.output
+        assert result.output.count(str(path)) == 1
         assert path.read_bytes() == content
     assert stats(str(tmp_path / "missing")).exit_code == 2
 

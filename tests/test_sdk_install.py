@@ -10,6 +10,7 @@ import gc
 import importlib
 import importlib.metadata
 import inspect
+import os
 import pickle
 import random
 import subprocess
@@ -312,6 +313,8 @@ def test_a_function_that_is_missing_is_refused_or_left_out(
 
 
 def test_packages_that_are_not_there_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TypeError, match=r"^packages must be a name or several, not int$"):
+        install(5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'requests' cannot be installed into; known are: overt"):
         install("requests")
     with pytest.raises(ValueError, match="'x', 'y' cannot be installed into"):
@@ -702,6 +705,7 @@ def test_the_check_says_what_is_installed_replaced_and_how_fast_it_is(
         *("canonical_json", "hash_json", "select_args", "tool_fingerprint"),
         *("canonicalize", "args_hash"),
     ]
+    assert lines.count("  the same values as the SDK's") == 2
     assert bound_in("overturn") == set()
 
 
@@ -744,3 +748,19 @@ def test_the_check_runs_as_a_module() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pipe that can be closed")
+def test_the_check_ends_quietly_when_nobody_reads_it() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "overturn_fast.install_check"],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            timeout=120,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")

@@ -41,7 +41,7 @@ _WIDEST: Final = 40  # characters to which a column of the table is filled up
 _HEADER: Final = ("tool", "path", "reason", "calls", "findings", "example")
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Find what other SDKs may read otherwise.", epilog=_EPILOG)
 @click.argument(
     "file",
     metavar="FILE",
@@ -99,7 +99,8 @@ def _read(file: str, audited: FileAudit) -> None:
                 reporter.bad_line(f"{name}:{place.line}:{place.column}", place.reason)
             reporter.advance(len(part))
         if refused:
-            reporter.say(f"{refused:,} {audited.unit}{'s' * (refused != 1)} could not be read")
+            rest = ", nor what comes after it" if audited.is_cut_short else ""
+            reporter.say(f"{_counted(refused, audited.unit)} could not be read{rest}")
 
 
 def _print(report: AuditReport, unit: str) -> None:

@@ -49,9 +49,10 @@ Other statuses, those of "audit" and "drift check", are in their own help.
     __version__, message=f"overturn-fast %(version)s, {backend} backend", prog_name="overturn-fast"
 )
 def cli() -> None:
-    """Fingerprints and canonical forms of AI tool calls, from files of one JSON value a line.
+    """Fingerprints of AI tool calls, from files of one JSON value a line.
 
-    And the other way round: files of test vectors, checked or made.
+    What in them other SDKs may read otherwise; the shapes of responses, and when they drift; caches
+    of answers of language models; recordings and test vectors.
     """
 
 

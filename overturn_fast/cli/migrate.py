@@ -31,7 +31,7 @@ Exit status:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Key recordings by the other profile.", epilog=_EPILOG)
 @click.argument(
     "recordings",
     metavar="RECORDINGS",
@@ -75,7 +75,7 @@ def migrate(recordings: str, to: Any, output: str | None, dry_run: bool, as_json
         if as_json:
             out.write(json.dumps(_as_json(migration), indent=2).encode() + b"\n")
         else:
-            _write_report(out, migration)
+            _write_report(out, migration, "would have" if dry_run else "have")
     if migration.unmatched or migration.collisions:
         raise click.exceptions.Exit(1)
 
@@ -115,10 +115,11 @@ def _kept(recording: Recording) -> dict[str, Any]:
     return {"from": recording.key, "to": recording.new_key, "recording": recording.value}
 
 
-def _write_report(out: BinaryIO, migration: Migration) -> None:
+def _write_report(out: BinaryIO, migration: Migration, have: str) -> None:
+    count = len(migration.recordings)
     lines = [
-        f"{len(migration.recordings):,} recordings, to the profile {migration.to}: "
-        f"{len(migration.changed):,} have another key now"
+        f"{count:,} recording{'s' * (count != 1)}, to the profile {migration.to}: "
+        f"{len(migration.changed):,} {have} another key"
     ]
     for recording in migration.changed:
         lines.append(

@@ -32,7 +32,7 @@ Exit status:
 """
 
 
-@click.group()
+@click.group(short_help="Caches of answers of language models.")
 def pleach() -> None:
     """Caches of answers of language models, and the ledgers in their files."""
 
@@ -58,7 +58,7 @@ def stats(file: str, tenant: str | None, top: int, as_json: bool) -> None:
     try:
         found = _read(file, tenant, top)
     except StoreError as error:
-        raise FileFailure(f"Cannot read '{visible(file)}': {error}") from error
+        raise FileFailure(visible(str(error))) from error
     with ending_cleanly(None), Report() as report:
         if as_json:
             report.line(json.dumps(found))
@@ -69,6 +69,8 @@ def stats(file: str, tenant: str | None, top: int, as_json: bool) -> None:
             share = "no rate" if rate is None else f"{rate:.1%} hits"
             told = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _OUTCOMES)
             report.line(f"{mode}: {share} ({told})", "green")
+        if not found["modes"]:
+            report.line("no calls in the ledger")
         if found["repeats"]:
             report.line("most repeated:", "bold")
         for one in found["repeats"]:

@@ -26,7 +26,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Print paths, types and the digest of a JSON value.", epilog=_EPILOG)
 @click.argument(
     "file",
     metavar="FILE",

@@ -20,7 +20,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Print test vectors of a contract.", epilog=_EPILOG)
 @click.option(
     "--contract",
     required=True,

@@ -41,7 +41,7 @@ Exit status:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Check test vectors, and print what differs.", epilog=_EPILOG)
 @files_argument
 @click.option(
     "--contract",

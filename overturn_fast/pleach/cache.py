@@ -9,13 +9,14 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from types import TracebackType
+from types import CoroutineType, TracebackType
 from typing import Any, Final, NamedTuple
 
 from overturn_fast._fork import renew_after_fork
 from overturn_fast.pleach.entry import Entry
 from overturn_fast.pleach.errors import (
     InputError,
+    InputTypeError,
     ModeError,
     ReplayDivergenceError,
     StoreError,
@@ -224,7 +225,8 @@ class FingerprintCache:
             fn: Makes the call. It is not called in ``headless-replay``.
 
         Raises:
-            InputError, StoreError: The answer cannot be kept; the error's ``value`` has it.
+            InputError, StoreError: The answer cannot be kept; the error's ``value`` has it. Or
+                ``fn`` is a coroutine function, which is for ``get_or_call_async``.
             PleachError: ``fn`` asks for the call that it makes, or two calls ask for each other.
             Exception: What ``fn`` raises; and as for ``get`` and ``put``.
         """
@@ -245,7 +247,7 @@ class FingerprintCache:
                 # Another one may have landed between looking and boarding.
                 if (entry := self._find(call)) is None:
                     metadata = metadata_of(call.input)  # what is wrong with it costs no call
-                    return self._keep(call, fn(), metadata)
+                    return self._keep(call, _plain(fn()), metadata)
                 break
             finally:
                 self._flights.land(key)
@@ -314,8 +316,8 @@ class FingerprintCache:
                 f"is {fingerprint.runtime_mode.value} in a cache of {self._mode.value}",
             )
         if self._tenant_id is not None and fingerprint.tenant_id != self._tenant_id:
-            known = "is another one than" if fingerprint.tenant_id else "is missing in"
-            raise TenantError("tenantId", f"{known} the cache's")
+            wrong = "is not that" if fingerprint.tenant_id else "is missing in a call"
+            raise TenantError("tenantId", f"{wrong} of the cache, which takes those of one tenant")
         return _Call(call, fingerprint, is_cache_eligible(call.temperature, call.seed))
 
     def _find(self, call: _Call, *, is_final: bool = True) -> Entry | None:
@@ -397,6 +399,14 @@ def _store_of(given: Any) -> Store:
     raise wrong_type("store", "a path, a Store or a MutableMapping", given)
 
 
+def _plain(answer: Any) -> Any:
+    """An answer, which is no coroutine that nobody would await."""
+    if isinstance(answer, CoroutineType):
+        answer.close()
+        raise InputTypeError("fn", "is a coroutine function: get_or_call_async takes it")
+    return answer
+
+
 def _checked_ttl(ttl: Any) -> float | None:
     if ttl is None:
         return None
@@ -411,7 +421,7 @@ def _checked_max_bytes(max_bytes: Any) -> int | None:
     if max_bytes is None:
         return None
     if isinstance(max_bytes, bool) or not isinstance(max_bytes, int):
-        raise wrong_type("maxBytes", "an int or None", max_bytes)
+        raise wrong_type("max_bytes", "an int or None", max_bytes)
     if max_bytes < 1:
-        raise InputError("maxBytes", "must be at least 1")
+        raise InputError("max_bytes", "must be at least 1")
     return max_bytes

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from overturn_fast.shape.compare import SEVERITIES, Comparison, DriftEvent, shown_path
 from overturn_fast.shape.incidents import Incident
 
-__all__ = ["FORMATS", "exit_code", "summary"]
+__all__ = ["FORMATS", "exit_code", "summary", "written"]
 
 NO_DRIFT: Final = 0
 ERROR: Final = 4
@@ -127,9 +127,10 @@ def _title(event: DriftEvent) -> str:
     return f"{event.kind} {event.path} ({event.severity})"
 
 
-def _junit(comparison: Comparison, incidents: Iterable[Incident]) -> str:
-    """A test suite in which every change that is more than information is a failure."""
-    failures = [event for event in comparison if event.severity != "info"]
+def _junit(comparison: Comparison, incidents: Iterable[Incident], fail_on: str = "warning") -> str:
+    """A test suite in which every change of at least that severity is a failure."""
+    failing = () if fail_on == "never" else SEVERITIES[SEVERITIES.index(fail_on) :]
+    failures = [event for event in comparison if event.severity in failing]
     tests = max(1, len(comparison))
     suite = ElementTree.Element(
         "testsuite",
@@ -148,7 +149,7 @@ def _junit(comparison: Comparison, incidents: Iterable[Incident]) -> str:
         case = ElementTree.SubElement(
             suite, "testcase", classname=name, name=printable(f"{event.kind} {event.path}")
         )
-        tag = "system-out" if event.severity == "info" else "failure"
+        tag = "failure" if event.severity in failing else "system-out"
         element = ElementTree.SubElement(case, tag)
         element.text = printable(event.text())
         if tag == "failure":
@@ -173,6 +174,23 @@ FORMATS: Final[dict[str, Callable[[Comparison, Iterable[Incident]], str]]] = {
     "webhook": _webhook,
 }
 """How a comparison and the incidents it belongs to are written, by the name of the format."""
+
+
+def written(
+    form: str, comparison: Comparison, incidents: Iterable[Incident], fail_on: str = "info"
+) -> str:
+    """The outcome in one of the formats.
+
+    Args:
+        form: The name of the format.
+        comparison: What was found.
+        incidents: Those of which something has changed.
+        fail_on: The least severity that is a failure of a JUnit report, which information never is;
+            ``"never"`` for none.
+    """
+    if form == "junit":
+        return _junit(comparison, incidents, "warning" if fail_on == "info" else fail_on)
+    return FORMATS[form](comparison, incidents)
 
 
 def printable(text: str) -> str:

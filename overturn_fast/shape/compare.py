@@ -239,6 +239,7 @@ def compare(baseline: ShapeStats, current: ShapeStats, policy: Policy | None = N
         or of another type has no events of its own.
 
     Raises:
+        TypeError: One of them is no ``ShapeStats``.
         ValueError: They are of different tools or of different limits.
 
     Source: contract of ``overturn_fast.shape``; "The case for shape-only fingerprints".
@@ -252,8 +253,13 @@ def compare(baseline: ShapeStats, current: ShapeStats, policy: Policy | None = N
     current observations: 311
     first seen: 2026-07-13T06:44:18Z
     """
+    for name, stats in (("baseline", baseline), ("current", current)):
+        if not isinstance(stats, ShapeStats):
+            raise TypeError(f"{name} must be a ShapeStats, not {type(stats).__name__}")
     if baseline.tool != current.tool:
-        raise ValueError("statistics of different tools cannot be compared")
+        raise ValueError(
+            f"statistics of different tools cannot be compared: {baseline.tool!r}, {current.tool!r}"
+        )
     if baseline.limits != current.limits:
         raise ValueError("statistics of different limits cannot be compared")
     policy = policy or Policy()

@@ -104,8 +104,12 @@ class DriftMonitor:
         clock: Callable[[], float] = time.time,
         executor: Executor | None = None,
     ) -> None:
+        if baseline is not None and not isinstance(baseline, ShapeStats):
+            raise TypeError(f"baseline must be a ShapeStats, not {type(baseline).__name__}")
+        if on_change is not None and not callable(on_change):
+            raise TypeError(f"on_change must be callable, not {type(on_change).__name__}")
         if baseline is not None and baseline.tool != tool:
-            raise ValueError("the baseline is of another tool")
+            raise ValueError(f"the baseline is of the tool {baseline.tool!r}, not {tool!r}")
         if baseline is not None and limits is not None and baseline.limits != limits:
             raise ValueError("the baseline is of other limits")
         for name, number in (("learn", learn), ("window", window)):
@@ -292,6 +296,8 @@ def watch_shape(tool: Any = None, *, monitor: DriftMonitor | None = None, **opti
         raise TypeError("a monitor has a tool and options of its own")
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        if not callable(function):
+            raise TypeError(f"only a function can be watched, not {type(function).__name__}")
         own = monitor or DriftMonitor(tool or _name_of(function), **options)
         return _watched(function, own)
 

@@ -17,6 +17,8 @@ from overturn_fast.shape.tree import Limits, Node, close, is_same, nodes
 
 __all__ = ["PathStats", "ShapeStats"]
 
+MIN_KEY_BYTES: Final = 16  # of the secret that strings are told apart with
+
 _FULL: Final = 20_000  # what counters may hold before they are emptied
 _PERIODS: Final = 64  # of which there are counters
 _MOST: Final = (1 << 32) - 1  # how often a response may count at once
@@ -331,7 +333,9 @@ class ShapeStats:
         if not isinstance(other, ShapeStats):
             raise TypeError(f"only a ShapeStats can be merged, not {type(other).__name__}")
         if self.tool != other.tool:
-            raise ValueError("statistics of different tools cannot be merged")
+            raise ValueError(
+                f"statistics of different tools cannot be merged: {self.tool!r}, {other.tool!r}"
+            )
         if self._limits != other._limits:
             raise ValueError("statistics of different limits cannot be merged")
         if self._formats != other._formats or self._enum_id != other._enum_id:
@@ -352,6 +356,6 @@ def _key_id(key: bytes) -> str:
     """What tells keys apart without telling them."""
     if not isinstance(key, bytes):
         raise TypeError(f"enum_key must be bytes, not {type(key).__name__}")
-    if len(key) < 16:
-        raise ValueError(f"enum_key must have at least 16 bytes, not {len(key)}")
+    if len(key) < MIN_KEY_BYTES:
+        raise ValueError(f"enum_key must have at least {MIN_KEY_BYTES} bytes, not {len(key)}")
     return hashlib.sha256(b"overturn_fast enum key\n" + key).hexdigest()[:16]

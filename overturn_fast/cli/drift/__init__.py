@@ -23,7 +23,7 @@ Examples:
 """
 
 
-@click.group(epilog=_EPILOG)
+@click.group(short_help="Learn what responses look like; find changes.", epilog=_EPILOG)
 def drift() -> None:
     """Learn what a tool's responses look like, and find out when that changes.
 

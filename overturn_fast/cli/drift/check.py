@@ -19,7 +19,7 @@ from overturn_fast.cli.drift.saved import (
 from overturn_fast.cli.options import files_argument
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
 from overturn_fast.shape import Comparison, Incident, Incidents, Policy, compare
-from overturn_fast.shape.announce import ERROR, FORMATS, exit_code
+from overturn_fast.shape.announce import ERROR, FORMATS, exit_code, written
 from overturn_fast.shape.compare import KINDS, SEVERITIES
 from overturn_fast.shape.times import Time
 
@@ -91,6 +91,8 @@ def policy_of(severities: tuple[str, ...], min_baseline: int, min_current: int) 
         if colon and kind in KINDS:
             rule = paths.pop(head, {})
             paths[head] = {**(rule if isinstance(rule, dict) else {}), kind: severity}
+        elif colon and kind.isidentifier():  # a colon in a path stands in quotes
+            raise click.UsageError(f"--severity: {kind!r} is no kind of change: {', '.join(KINDS)}")
         else:
             paths.pop(path, None)
             paths[path] = severity
@@ -100,7 +102,7 @@ def policy_of(severities: tuple[str, ...], min_baseline: int, min_current: int) 
         raise click.UsageError(f"--severity: {error}") from error
 
 
-@click.command(cls=CheckCommand, epilog=_EPILOG)
+@click.command(cls=CheckCommand, short_help="Compare responses with a baseline.", epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
 @files_argument
 @tool_option
@@ -118,7 +120,8 @@ def policy_of(severities: tuple[str, ...], min_baseline: int, min_current: int) 
     type=click.Choice([*SEVERITIES, "never"]),
     default="info",
     show_default=True,
-    help="The least severity for which the exit status is not 0.",
+    help="The least severity for which the exit status is not 0, and that a JUnit report has as a "
+    "failure, there from warning up.",
 )
 @click.option(
     "--incidents",
@@ -162,7 +165,7 @@ def check(
     comparison = compare(known, current, policy)
     changed = _updated(incidents_file, comparison, at) if incidents_file is not None else []
     with ending_cleanly(output), opened(output) as out:
-        out.write(FORMATS[form](comparison, changed).encode())
+        out.write(written(form, comparison, changed, fail_on).encode())
     status = ERROR if bad else exit_code(comparison, fail_on)
     if status:
         raise click.exceptions.Exit(status)

@@ -19,7 +19,7 @@ __all__ = ["demo"]
 _DAY_MS = 86_400_000
 
 
-@click.command(cls=DriftCommand)
+@click.command(cls=DriftCommand, short_help="Write responses to try the others on.")
 @click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False))
 @click.option("--days", type=click.IntRange(1, 365), default=14, show_default=True)
 @click.option("--per-day", type=click.IntRange(1, 100_000), default=100, show_default=True)

@@ -41,7 +41,7 @@ Exit status:
 """
 
 
-@click.command(cls=DriftCommand, epilog=_EPILOG)
+@click.command(cls=DriftCommand, short_help="Learn a baseline from responses.", epilog=_EPILOG)
 @files_argument
 @click.option(
     "-o",
@@ -51,7 +51,11 @@ Exit status:
     type=click.Path(dir_okay=False),
     help="Where to write what was learned. It is replaced at the end in one step.",
 )
-@click.option("--tool", metavar="NAME", help="The name of the tool.")
+@click.option(
+    "--tool",
+    metavar="NAME",
+    help="The name of the tool. Unless given it has none, or with --extend that of BASELINE.",
+)
 @click.option("--extend", is_flag=True, help="Add to what BASELINE has already.")
 @click.option(
     "--map",

@@ -16,7 +16,7 @@ Examples:
 """
 
 
-@click.command(cls=DriftCommand, epilog=_EPILOG)
+@click.command(cls=DriftCommand, short_help="Merge baselines of parts.", epilog=_EPILOG)
 @click.argument(
     "baselines",
     metavar="BASELINE...",

@@ -29,7 +29,7 @@ Examples:
 """
 
 
-@click.command(cls=DriftCommand, epilog=_EPILOG)
+@click.command(cls=DriftCommand, short_help="Write an HTML page about a baseline.", epilog=_EPILOG)
 @click.argument("baseline", metavar="BASELINE", type=click.Path(exists=True, dir_okay=False))
 @click.argument(
     "files",

@@ -13,6 +13,7 @@ import click
 from overturn_fast.cli.output import INTERRUPTED, FileFailure, ending_cleanly, opened
 from overturn_fast.cli.terminal import printable
 from overturn_fast.shape import BaselineError, BaselineStore, ShapeStats, dumps, load
+from overturn_fast.shape.stats import MIN_KEY_BYTES
 
 __all__ = [
     "CheckCommand",
@@ -40,8 +41,9 @@ enum_key_option = click.option(
     "enum_key_file",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, readable=True),
-    help="Tell the strings of small sets apart, by a hash under the secret in FILE. Slower. What "
-    "is compared with a baseline that was learned so, or added to it, needs the same secret.",
+    help="Tell the strings of small sets apart, by a hash under the secret in FILE, of 16 bytes at "
+    "least. Slower. What is compared with a baseline that was learned so, or added to it, needs the "
+    "same secret.",
 )
 
 
@@ -126,15 +128,21 @@ def enum_key_in(path: str | None) -> bytes | None:
     """The secret in a file, as it is; None without a file.
 
     Raises:
-        click.ClickException: It cannot be read.
+        click.ClickException: It cannot be read, or is too short.
     """
     if path is None:
         return None
     try:
         with open(path, "rb") as file:
-            return file.read()
+            key = file.read()
     except OSError as error:
         _fail_reading(path, error)
+    if len(key) < MIN_KEY_BYTES:
+        raise click.UsageError(
+            f"--enum-key: the secret in '{path}' has {len(key)} bytes; "
+            f"it must have at least {MIN_KEY_BYTES}"
+        )
+    return key
 
 
 def empty_like(known: ShapeStats, enum_key_file: str | None) -> ShapeStats:
