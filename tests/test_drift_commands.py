@@ -224,6 +224,16 @@ def test_show_prints_a_tree_with_percentages(learned: Run) -> None:
     assert re.search(r"│     ├─ title +string +100%\n", output)
 
 
+def test_keys_that_steer_a_terminal_do_not_move_the_columns(run: Run) -> None:
+    Path("x.ndjson").write_text('{"\\u202e":1,"plain":"x"}\n')
+    run("learn", "x.ndjson", "-o", "x.json")
+    tree = run("show", "x.json").output.splitlines()
+    assert tree[2:] == [
+        "├─ plain       string   100%",
+        '└─ ["\\u202e"]  integer  100%',
+    ]
+
+
 def test_show_prints_a_json_schema(learned: Run) -> None:
     schema = json.loads(learned("show", "search.json", "--format", "json-schema").output)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"

@@ -59,6 +59,13 @@ def test_a_text_that_is_no_json_is_reported_with_its_place(tmp_path: Path) -> No
     assert run("shape", "--profile", "v2", file).exit_code == 0
 
 
+def test_a_file_of_lines_is_told_of_the_option_for_them() -> None:
+    assert run("shape", "-", stdin=b"1\n2\n").stderr == (
+        "<stdin>:2:1: invalid JSON: more text after the value; with --lines each line has one\n"
+    )
+    assert "--lines" not in run("shape", "--lines", "-", stdin=b"1 2\n").stderr
+
+
 def test_a_text_whose_rows_are_without_measure_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"%s":' % ("k" * 1000) * 999 + "1" + "}" * 999)

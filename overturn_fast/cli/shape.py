@@ -60,8 +60,11 @@ def shape(file: str, profile: str, as_json: bool, lines: bool) -> None:
         digest = fingerprint_text(text, profile=profile)
     except CanonicalizationError as error:
         name = "<stdin>" if file == "-" else file
+        reason = _reason_of(error)
+        if error.reason == "more text after the value":
+            reason += "; with --lines each line has one"
         with Reporter(None) as reporter:
-            reporter.bad_line(f"{name}:{error.line or 1}:{error.column or 1}", _reason_of(error))
+            reporter.bad_line(f"{name}:{error.line or 1}:{error.column or 1}", reason)
         raise click.exceptions.Exit(1) from None
     if as_json:
         output = json.dumps({"profile": profile, "fingerprint": digest, "rows": rows})

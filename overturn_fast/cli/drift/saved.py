@@ -42,8 +42,8 @@ enum_key_option = click.option(
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, readable=True),
     help="Tell the strings of small sets apart, by a hash under the secret in FILE, of 16 bytes at "
-    "least. Slower. What is compared with a baseline that was learned so, or added to it, needs the "
-    "same secret.",
+    "least. Slower. What is compared with a baseline that was learned so, or added to it, needs "
+    "the same secret.",
 )
 
 

@@ -83,7 +83,7 @@ def _rows(
     name: str, node: Node, above: Node | None, lead: str, below: str
 ) -> Iterator[tuple[str, str, str]]:
     """A label, the types and what else is known, for a node and all below it."""
-    yield lead + name, types_of(node), ", ".join(_facts(node, above))
+    yield lead + printable(name), types_of(node), ", ".join(_facts(node, above))
     children = [*node.children()]
     for index, (to, child) in enumerate(children):
         is_last = index + 1 == len(children)
