@@ -284,7 +284,7 @@ def test_what_was_learned_with_a_key_is_checked_and_extended_with_it(run: Run) -
     assert run("check", "x.json", "a.ndjson", *key).exit_code == 0
     assert run("report", "x.json", "b.ndjson", *key, "-o", "x.html").exit_code == 0
     for options, message in (
-        ((), "by a key, which is needed"),
+        ((), "learned with --enum-key; it is needed here too"),
         (("--enum-key", "other"), "by another key"),
         (("--enum-key", "b.ndjson"), "by another key"),
     ):

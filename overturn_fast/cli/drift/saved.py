@@ -154,6 +154,10 @@ def empty_like(known: ShapeStats, enum_key_file: str | None) -> ShapeStats:
     try:
         return known.empty(enum_key_in(enum_key_file))
     except ValueError as error:
+        if enum_key_file is None:
+            raise click.UsageError(
+                "the baseline was learned with --enum-key; it is needed here too"
+            ) from error
         raise click.UsageError(f"--enum-key: {error}") from error
 
 
