@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import pty
 import re
 import shutil
 import subprocess
@@ -166,6 +168,27 @@ def test_an_unknown_kind_and_a_short_secret_are_named(learned: Run) -> None:
         assert "--enum-key: the secret in 'secret' has 15 bytes; it must have at least 16" in (
             result.output
         )
+
+
+def test_changes_are_coloured_on_a_terminal(learned: Run) -> None:
+    write("drift.ndjson", "search", 6, 1, "string", per_day=100)
+    shown, terminal = pty.openpty()
+    command = [sys.executable, "-m", "overturn_fast.cli", "drift", "check"]
+    try:
+        environment = {**os.environ, "TERM": "xterm"}
+        environment.pop("NO_COLOR", None)
+        subprocess.run(
+            [*command, "search.json", "drift.ndjson", *OPTIONS],
+            stdout=terminal,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            timeout=60,
+        )
+        output = os.read(shown, 65_536)
+    finally:
+        os.close(terminal)
+        os.close(shown)
+    assert b"\x1b[1;31m[breaking] results[].price changed number -> string\x1b[0m\r\n" in output
 
 
 def test_incidents_are_kept_between_runs(learned: Run) -> None:

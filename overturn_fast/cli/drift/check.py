@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -18,6 +18,7 @@ from overturn_fast.cli.drift.saved import (
 )
 from overturn_fast.cli.options import files_argument
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
+from overturn_fast.cli.terminal import Report
 from overturn_fast.shape import Comparison, Incident, Incidents, Policy, compare
 from overturn_fast.shape.announce import ERROR, FORMATS, exit_code, written
 from overturn_fast.shape.compare import KINDS, SEVERITIES
@@ -42,6 +43,8 @@ Exit status:
   4    wrong usage, a line or a file that cannot be read, or one that cannot be written
   5    too few responses to tell
 """
+
+_STYLES: Final = {"[info]": "cyan", "[warning]": "yellow", "[breaking]": "bold red"}
 
 
 def policy_options(command: Any) -> Any:
@@ -164,11 +167,23 @@ def check(
     bad = learn_files(current, files, member=member, time_member=time_member, at=at)
     comparison = compare(known, current, policy)
     changed = _updated(incidents_file, comparison, at) if incidents_file is not None else []
-    with ending_cleanly(output), opened(output) as out:
-        out.write(written(form, comparison, changed, fail_on).encode())
+    text = written(form, comparison, changed, fail_on)
+    with ending_cleanly(output):
+        if form == "text" and output is None:
+            _print(text)
+        else:
+            with opened(output) as out:
+                out.write(text.encode())
     status = ERROR if bad else exit_code(comparison, fail_on)
     if status:
         raise click.exceptions.Exit(status)
+
+
+def _print(text: str) -> None:
+    """Write the text of a comparison, on a terminal with the changes in colours."""
+    with Report() as report:
+        for line in text.removesuffix("\n").split("\n"):
+            report.line(line, _STYLES.get(line.partition(" ")[0]))
 
 
 def _updated(path: str, comparison: Comparison, at: Time | None) -> list[Incident]:
