@@ -12,7 +12,6 @@ import os
 import resource
 import subprocess
 import sys
-import textwrap
 from collections import OrderedDict, UserDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from peak_memory import PEAK
 
 import overturn_fast
 from overturn_fast import pleach
@@ -431,30 +431,20 @@ def test_a_leak_would_be_seen(engine: ModuleType) -> None:
 
 # -- peak ------------------------------------------------------------------------------------------
 
-PEAK = """
-    import sys
-    import resource
-    from pathlib import Path
-
-    def peak():
-        # The high-water mark of this process alone; getrusage counts the parent's until exec too.
-        status = Path("/proc/self/status")
-        if status.exists():
-            lines = status.read_text().splitlines()
-            return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
-        size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return size if sys.platform == "darwin" else size * 1024
-
-    import overturn_fast
-    value = {value}
-    overturn_fast.hash_json("x")
-    before = peak()
-    digest = overturn_fast.hash_json(value)
-    after = peak()
-    ballast = bytearray(b"x") * (after - before + (200 << 20))
-    assert peak() - before > 150 << 20, "the measure is blind"
-    print(after - before)
-    """
+PROGRAM = (
+    PEAK
+    + """
+import overturn_fast
+value = {value}
+overturn_fast.hash_json("x")
+before = peak()
+digest = overturn_fast.hash_json(value)
+after = peak()
+ballast = bytearray(b"x") * (after - before + (200 << 20))
+assert peak() - before > 150 << 20, "the measure is blind"
+print(after - before)
+"""
+)
 
 
 @pytest.mark.memory
@@ -476,7 +466,7 @@ def test_hashing_fifty_megabytes_takes_less_than_110_more(native: ModuleType, va
     environment = {**os.environ, "OVERTURN_FAST_BACKEND": "native"}
     environment["PYTHONPATH"] = str(Path(overturn_fast.__file__).parent.parent)
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PEAK).replace("{value}", value)],
+        [sys.executable, "-c", PROGRAM.replace("{value}", value)],
         env=environment,
         capture_output=True,
         text=True,

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from peak_memory import PEAK
 
 import overturn_fast
 from overturn_fast import (
@@ -815,18 +816,14 @@ def test_memory_is_a_small_multiple_of_the_text(tmp_path: Path, text: bytes, mos
         pytest.skip("counts what the native backend takes, on Linux")
     path = tmp_path / "text.json"
     path.write_bytes(text)
-    program = f"""if True:
-        from overturn_fast import jcs
-        def peak():
-            with open("/proc/self/status") as status:
-                line = next(line for line in status if line.startswith("VmHWM"))
-            return int(line.split()[1]) * 1024
-        with open({str(path)!r}, "rb") as file:
-            text = file.read()
-        before = peak()
-        jcs.canonicalize(text)
-        print((peak() - before) / len(text))
-        """
+    program = f"""{PEAK}
+from overturn_fast import jcs
+
+text = Path({str(path)!r}).read_bytes()
+before = peak()
+jcs.canonicalize(text)
+print((peak() - before) / len(text))
+"""
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
