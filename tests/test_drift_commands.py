@@ -237,6 +237,15 @@ def test_members_that_are_missing_or_wrong_are_reported(run: Run) -> None:
     assert (stats.observations, stats.first_seen, stats.last_seen) == (3, START, START)
 
 
+@pytest.mark.parametrize(("name", "said"), [("when", True), ("t", False)])
+def test_a_time_that_no_line_has_is_told(run: Run, name: str, said: bool) -> None:
+    lines = b'{"r": 1}\n{"r": 1, "t": 1780272000}\n'
+    options = ("--response", "r", "--time", name, "-o", "x.json")
+    result = run("learn", "-", *options, input=lines)
+    assert result.exit_code == 0
+    assert (f'no line has a time: there is no member "{name}"' in result.output) is said
+
+
 def test_show_prints_a_tree_with_percentages(learned: Run) -> None:
     output = learned("show", "search.json").output
     assert output.startswith(

@@ -69,6 +69,41 @@ class _LineError(Exception):
     """A line whose response or time cannot be had."""
 
 
+class _Times:
+    """When responses were, as their lines say it."""
+
+    def __init__(self, member: str | None, otherwise: Time | None) -> None:
+        self._member = member
+        self._otherwise = otherwise
+        self._lines = self._found = 0
+
+    @property
+    def are_missing(self) -> bool:
+        """Whether lines were to say it, and none did."""
+        return self._member is not None and self._lines != 0 and self._found == 0
+
+    def of(self, parts: dict[str, bytes]) -> Time | None:
+        """The time in the members of a line.
+
+        Raises:
+            _LineError: What stands there is no time.
+        """
+        self._lines += 1
+        name = self._member
+        if name is None or name not in parts:
+            return self._otherwise
+        self._found += 1
+        if parts[name].startswith(b'"'):
+            return _string(parts[name])
+        try:
+            value = json.loads(parts[name])
+        except ValueError:  # an integer of more digits than Python reads
+            value = None
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value < _TOO_LATE:
+            return value / 1000 if value >= _SECONDS else value
+        raise _LineError(f"member {json.dumps(name)} is no time")
+
+
 def learn_files(
     stats: ShapeStats,
     files: Sequence[str],
@@ -90,6 +125,7 @@ def learn_files(
         click.ClickException: A file cannot be read.
     """
     bad = 0
+    times = _Times(time_member, at)
     with Reporter(size_for_a_bar(files, "a file")) as reporter:
         for path in files:
             name = "<stdin>" if path == "-" else path
@@ -98,7 +134,7 @@ def learn_files(
                 if member is None and time_member is None:
                     refused = _learn_whole(stats, lines, at)
                 else:
-                    refused = _learn_members(stats, lines, member, time_member, at)
+                    refused = _learn_members(stats, lines, member, times)
                 for index, column, reason in refused:
                     reporter.bad_line(f"{name}:{number + index + 1}:{column}", reason)
                 bad += len(refused)
@@ -106,6 +142,8 @@ def learn_files(
                 reporter.advance(sum(map(len, lines)))
         if bad:
             reporter.say(f"{bad:,} line{'s' * (bad != 1)} could not be read")
+        if times.are_missing:
+            reporter.say(f"no line has a time: there is no member {json.dumps(time_member)}")
     return bad
 
 
@@ -135,8 +173,7 @@ def _learn_members(
     stats: ShapeStats,
     lines: list[bytes],
     member: str | None,
-    time_member: str | None,
-    at: Time | None,
+    times: _Times,
 ) -> list[Refused]:
     refused: list[Refused] = []
     for index, raw in enumerate(lines):
@@ -146,7 +183,7 @@ def _learn_members(
         try:
             parts = _members(line)
             response = line if member is None else _part(parts, member)
-            stats.observe_text(response, _time_of(parts, time_member, at))
+            stats.observe_text(response, times.of(parts))
         except CanonicalizationError as error:
             refused.append((index, *_reason(error)))
         except (_LineError, ValueError) as error:
@@ -171,20 +208,6 @@ def _part(parts: dict[str, bytes], name: str) -> bytes:
     if name not in parts:
         raise _LineError(f"there is no member {json.dumps(name)}")
     return parts[name]
-
-
-def _time_of(parts: dict[str, bytes], name: str | None, at: Time | None) -> Time | None:
-    if name is None or name not in parts:
-        return at
-    if parts[name].startswith(b'"'):
-        return _string(parts[name])
-    try:
-        value = json.loads(parts[name])
-    except ValueError:  # an integer of more digits than Python reads
-        value = None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value < _TOO_LATE:
-        return value / 1000 if value >= _SECONDS else value
-    raise _LineError(f"member {json.dumps(name)} is no time")
 
 
 def _reason(error: CanonicalizationError) -> tuple[int, str]:
