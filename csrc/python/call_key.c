@@ -14,7 +14,8 @@ enum {
     DIGITS_ROOM = OVT_NUMBER_SIZE,
 };
 
-static const double LARGE = 1e300;
+/* Times 10 ** MAX_PRECISION it is a double still. */
+static const double LARGEST_TEMPERATURE = 1e285;
 static const int64_t LARGEST_SAFE_INTEGER = ((int64_t)1 << 53) - 1;
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -100,6 +101,11 @@ typedef enum {
     PREPARED = 1, /* go on */
 } step;
 
+/* The answer where something was looked for and not found. */
+static step not_found(void) {
+    return PyErr_Occurred() ? FAILED : UNUSUAL;
+}
+
 static bool is_absent(PyObject *value) {
     return value == NULL || value == Py_None;
 }
@@ -142,7 +148,7 @@ static step read_member(call_state *c, PyObject *key, PyObject *value) {
     PyObject *const position = PyDict_GetItemWithError(c->parts->kinds.positions, key);
     const Py_ssize_t field = position == NULL ? -1 : PyLong_AsSsize_t(position);
     if (field < 0) {
-        return PyErr_Occurred() ? FAILED : UNUSUAL;
+        return not_found();
     }
     if (field < OVT_LLM_READ) {
         if (c->fields[field] != NULL) {
@@ -183,19 +189,19 @@ static step read_mode(call_state *c) {
     PyObject **const given = &c->fields[OVT_LLM_RUNTIME_MODE];
     if (PyUnicode_CheckExact(*given)) {
         c->mode = Py_XNewRef(PyDict_GetItemWithError(c->parts->kinds.modes, *given));
-        return c->mode != NULL ? PREPARED : PyErr_Occurred() ? FAILED : UNUSUAL;
+        return c->mode != NULL ? PREPARED : not_found();
     }
     /* A member is told by its text. */
     PyObject *const text =
         PyUnicode_Check(*given) ? PyObject_GetAttr(*given, c->side->names[OVT_LLM_VALUE]) : NULL;
     if (text == NULL) {
-        return PyErr_Occurred() ? FAILED : UNUSUAL;
+        return not_found();
     }
     PyObject *const member = PyDict_GetItemWithError(c->parts->kinds.modes, text);
     const bool is_member = member == *given;
     c->mode = *given;
     *given = text;
-    return is_member ? PREPARED : PyErr_Occurred() ? FAILED : UNUSUAL;
+    return is_member ? PREPARED : not_found();
 }
 
 /* Whether policies can be read without any code of their own. */
@@ -283,7 +289,7 @@ static step read_numbers(call_state *c) {
         return UNUSUAL;
     }
     const Py_ssize_t precision = c->parts->precision;
-    if (precision < 0 || precision > MAX_PRECISION || !(fabs(number) < LARGE / 1e15)) {
+    if (precision < 0 || precision > MAX_PRECISION || !(fabs(number) < LARGEST_TEMPERATURE)) {
         return UNUSUAL;
     }
     PyObject *const bucket = PyFloat_FromDouble(bucket_of(number, precision));
@@ -344,7 +350,7 @@ static step name_tools(const call_state *c, PyObject *list, named_tool *named, P
         }
         PyObject *const name = item_of(tool, c->side->names[OVT_LLM_NAME]);
         if (name == NULL) {
-            return PyErr_Occurred() ? FAILED : UNUSUAL;
+            return not_found();
         }
         if (!is_plain_text(name)) {
             Py_DECREF(name);
