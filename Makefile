@@ -31,8 +31,8 @@ IS_BUILT = $(BIN)/python -c 'import importlib.machinery as m, os, sys; \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run test test-native test-pure lint format sanitize wheel bench bench-plot \
-	bench-docs bench-growth bench-instructions bench-instructions-update bench-numbers bench-text bench-shape \
-	verify-numbers clean
+	bench-docs bench-growth bench-instructions bench-instructions-update bench-numbers bench-text \
+	bench-shape bench-sdk bench-audit verify-numbers clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-25s %s\n", $$1, $$2 }' Makefile
@@ -122,8 +122,14 @@ bench-numbers: $(VENV)/.installed-bench ## Measure numbers alone: written, read,
 bench-text: $(VENV)/.installed-bench ## Measure RFC 8785: of text, of objects, and with two threads
 	$(BIN)/python -m benchmarks.text
 
+bench-sdk: $(VENV)/.installed-bench ## Measure the SDK with install() and without, and compat
+	$(BIN)/python -m benchmarks.sdk
+
 bench-shape: $(VENV)/.installed-bench ## Measure shapes: of objects, of text, and learning them
 	$(BIN)/python -m benchmarks.shape
+
+bench-audit: $(VENV)/.installed-bench ## Measure an audit of a million calls, and its memory
+	$(BIN)/python -m benchmarks.audit
 
 verify-numbers: $(VENV)/.installed-test ## Check 100,000,000 texts of numbers, then random doubles
 	$(BIN)/python tools/verify_numbers.py

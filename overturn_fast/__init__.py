@@ -24,9 +24,11 @@ from overturn_fast._errors import (
     SurrogateError,
     UnsupportedTypeError,
 )
+from overturn_fast._portability import Finding, portability
 from overturn_fast._selection import select_args
 from overturn_fast._text import fingerprint_text
 from overturn_fast._version import __version__
+from overturn_fast.sdk import UntestedVersionError, install, uninstall
 
 FINGERPRINT_VERSION: Final = 1
 """The version of the Overturn contract that the fingerprints follow."""
@@ -44,6 +46,7 @@ __all__ = [
     "CircularReferenceError",
     "DepthError",
     "DuplicateKeyError",
+    "Finding",
     "FloatDomainError",
     "IntegerDomainError",
     "JSONTextError",
@@ -51,6 +54,7 @@ __all__ = [
     "SurrogateError",
     "ToolFingerprinter",
     "UnsupportedTypeError",
+    "UntestedVersionError",
     "__version__",
     "backend",
     "canonical_json",
@@ -58,7 +62,10 @@ __all__ = [
     "fingerprint_many",
     "fingerprint_text",
     "hash_json",
+    "install",
     "native_error",
+    "portability",
     "select_args",
     "tool_fingerprint",
+    "uninstall",
 ]

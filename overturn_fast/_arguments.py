@@ -34,6 +34,15 @@ def checked_depth(max_depth: Any) -> int:
     return min(depth, sys.maxsize)
 
 
+def checked_limit(limit: Any, parameter: str) -> int:
+    """A limit of what is told apart: an int from 0 to 2**30."""
+    if not isinstance(limit, int) or isinstance(limit, bool):
+        raise TypeError(f"{parameter} must be an int, not {type(limit).__name__}")
+    if not 0 <= limit <= 2**30:
+        raise ValueError(f"{parameter} must be from 0 to 2**30, not {limit}")
+    return limit
+
+
 def checked_integers(integers: Any) -> bool:
     """Whether ints beyond the exact range of doubles are written as the nearest one."""
     if not isinstance(integers, str):

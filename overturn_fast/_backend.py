@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from overturn_fast._version import __version__
 
-__all__ = ["backend", "engine", "native_error", "shape_text_engine", "text_engine"]
+__all__ = [
+    "audit_engine",
+    "backend",
+    "engine",
+    "native_error",
+    "shape_text_engine",
+    "text_engine",
+]
 
 _VARIABLE = "OVERTURN_FAST_BACKEND"
 _WALKER = "overturn_fast._walker"
@@ -96,6 +103,7 @@ def choose_text(
 
 if TYPE_CHECKING:
     # Both engines have the signatures of the readable one.
+    from overturn_fast import _native_audit as audit_engine
     from overturn_fast import _native_shape as shape_text_engine
     from overturn_fast import _native_text as text_engine
     from overturn_fast._pure import fingerprints as engine
@@ -106,3 +114,4 @@ else:
     backend, native_error, engine = choose()
     text_engine = choose_text()
     shape_text_engine = choose_text("overturn_fast._native_shape", "overturn_fast._pure.shape")
+    audit_engine = choose_text("overturn_fast._native_audit", "overturn_fast._pure.audit")

@@ -28,40 +28,31 @@ from collections.abc import (
 )
 from typing import Any, Final
 
+from overturn_fast._convert_compat import convert_compat
 from overturn_fast._errors import ReadFailure
-from overturn_fast._profiles import JCS, JCS_DOUBLE, MCPULSE, OVERTURN, PLEACH
+from overturn_fast._marks import (
+    DROPPED,
+    NULL,
+    UNSUPPORTED,
+    Converter,
+    Encoder,
+    Pairs,
+    SetItems,
+    Verbatim,
+)
+from overturn_fast._profiles import COMPAT, JCS, JCS_DOUBLE, MCPULSE, OVERTURN, PLEACH
 
-__all__ = ["CONVERTERS", "DROPPED", "UNSUPPORTED", "Converter", "Encoder", "Pairs", "SetItems"]
-
-Encoder = Callable[[object], object]
-"""A caller's hook: a value in, a value with a canonical form out (or ``NotImplemented``)."""
-
-Converter = Callable[[object, "Encoder | None"], object]
-
-
-class Mark(enum.Enum):
-    """Answers of a converter that are not values."""
-
-    DROPPED = "dropped"
-    UNSUPPORTED = "unsupported"
-
-
-DROPPED: Final = Mark.DROPPED
-"""The value is left out, as None is."""
-UNSUPPORTED: Final = Mark.UNSUPPORTED
-"""The value has no canonical form."""
-
-
-class Pairs(list[tuple[object, object]]):
-    """The (key, value) pairs of a mapping, to be written as an object."""
-
-    __slots__ = ()
-
-
-class SetItems(list[object]):
-    """The items of a set, to be written as an array sorted by their canonical texts."""
-
-    __slots__ = ()
+__all__ = [
+    "CONVERTERS",
+    "DROPPED",
+    "NULL",
+    "UNSUPPORTED",
+    "Converter",
+    "Encoder",
+    "Pairs",
+    "SetItems",
+    "Verbatim",
+]
 
 
 def convert_overturn(value: object, encoder: Encoder | None) -> object:
@@ -85,6 +76,7 @@ CONVERTERS: Final[dict[str, Converter]] = {
     JCS_DOUBLE.name: convert_json_mapping,
     MCPULSE.name: convert_builtin_only,
     PLEACH.name: convert_json_mapping,
+    COMPAT.name: convert_compat,
 }
 
 

@@ -266,14 +266,15 @@ class KeyFailure(Exception):
 def format_path(path: Sequence[Segment]) -> str:
     """The path as text: ``$.filters.ids[3]``, ``$["two words"]``, ``$.tags[*]`` in a set."""
     if len(path) <= _SHOWN_HEAD + _SHOWN_TAIL:
-        return "$" + "".join(map(_format_segment, path))
+        return "$" + "".join(map(format_segment, path))
     hidden = len(path) - _SHOWN_HEAD - _SHOWN_TAIL
-    head = "".join(map(_format_segment, path[:_SHOWN_HEAD]))
-    tail = "".join(map(_format_segment, path[-_SHOWN_TAIL:]))
+    head = "".join(map(format_segment, path[:_SHOWN_HEAD]))
+    tail = "".join(map(format_segment, path[-_SHOWN_TAIL:]))
     return f"${head}...({hidden:,} levels)...{tail}"
 
 
-def _format_segment(segment: Segment) -> str:
+def format_segment(segment: Segment) -> str:
+    """One step of a path as text: ``.ids``, ``[3]``, ``["two words"]``, ``[*]``."""
     if segment is None:
         return "[*]"
     if isinstance(segment, int):

@@ -10,7 +10,7 @@ import enum
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["JCS", "JCS_DOUBLE", "MCPULSE", "OVERTURN", "PLEACH", "Integers", "Profile"]
+__all__ = ["COMPAT", "JCS", "JCS_DOUBLE", "MCPULSE", "OVERTURN", "PLEACH", "Integers", "Profile"]
 
 
 class Integers(enum.IntEnum):
@@ -22,6 +22,8 @@ class Integers(enum.IntEnum):
     """Its digits up to 2**53 - 1 in magnitude; an error beyond."""
     AS_DOUBLE = 2
     """As the nearest double; an error past the double range."""
+    ALL_DIGITS = 3
+    """All its digits; an error where ``str()`` is one (``sys.get_int_max_str_digits``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,14 @@ class Profile:
     """A high and a low surrogate that follow each other in a str are read as one character."""
     any_key: bool
     """Keys that are int, float, bool or None are written as their JSON text, else an error."""
+    str_keys: bool
+    """Every key that is no exact str is written as its ``str()``, whatever ``any_key`` says."""
+    repeat_members: bool
+    """Of keys with one text each is written that has a value other than None, all with the value
+    of the last, be it None; else the last one alone counts."""
+    convert_subclasses: bool
+    """Subclasses of str, int and float are left to the converter, else their underlying data is
+    written."""
     last_duplicate_wins: bool
     """Of members of one name that JSON text has, the last counts, else an error."""
 
@@ -61,6 +71,9 @@ OVERTURN: Final = Profile(
     escape_surrogates=True,
     join_surrogates=True,
     any_key=True,
+    str_keys=False,
+    repeat_members=False,
+    convert_subclasses=False,
     last_duplicate_wins=True,
 )
 
@@ -75,6 +88,9 @@ JCS: Final = Profile(
     escape_surrogates=False,
     join_surrogates=False,
     any_key=False,
+    str_keys=False,
+    repeat_members=False,
+    convert_subclasses=False,
     last_duplicate_wins=False,
 )
 
@@ -89,6 +105,9 @@ JCS_DOUBLE: Final = Profile(
     escape_surrogates=False,
     join_surrogates=False,
     any_key=False,
+    str_keys=False,
+    repeat_members=False,
+    convert_subclasses=False,
     last_duplicate_wins=False,
 )
 
@@ -103,6 +122,9 @@ MCPULSE: Final = Profile(
     escape_surrogates=True,
     join_surrogates=False,
     any_key=False,
+    str_keys=False,
+    repeat_members=False,
+    convert_subclasses=False,
     last_duplicate_wins=False,
 )
 
@@ -117,8 +139,28 @@ PLEACH: Final = Profile(
     escape_surrogates=True,
     join_surrogates=True,
     any_key=False,
+    str_keys=False,
+    repeat_members=False,
+    convert_subclasses=False,
     last_duplicate_wins=False,
 )
 
-PROFILES: Final = (OVERTURN, JCS, JCS_DOUBLE, MCPULSE, PLEACH)
+COMPAT: Final = Profile(
+    name="compat",
+    utf16_key_order=False,
+    drop_none=True,
+    trim_strings=True,
+    integers=Integers.ALL_DIGITS,
+    exact_integral_floats=True,
+    non_finite_null=True,
+    escape_surrogates=False,
+    join_surrogates=False,
+    any_key=True,
+    str_keys=True,
+    repeat_members=True,
+    convert_subclasses=True,
+    last_duplicate_wins=True,
+)
+
+PROFILES: Final = (OVERTURN, JCS, JCS_DOUBLE, MCPULSE, PLEACH, COMPAT)
 """In the order of ``ovt_profiles`` in the C core."""

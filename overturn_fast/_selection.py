@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from overturn_fast._convert import mapping_of
 from overturn_fast._errors import ReadFailure, conversion_failure
 
-__all__ = ["key_names", "select_args"]
+__all__ = ["key_names", "select_args", "select_as_sdk"]
 
 
 def key_names(names: Iterable[str] | None, parameter: str) -> tuple[str, ...]:
@@ -68,3 +68,37 @@ def select_args(
     if dropped:
         return {key: value for key, value in mapping.items() if key not in dropped}
     return mapping
+
+
+def select_as_sdk(
+    args: Any,
+    match_on: Collection[str] | None = None,
+    ignore_args: Collection[str] | None = None,
+) -> Any:
+    """The part of a call's arguments that identifies it, as the Overturn SDK 0.1.4 selects it.
+
+    Args:
+        args: The arguments. Only a mapping is selected from: models and dataclasses are not.
+        match_on: Top-level keys to keep; those missing from ``args`` are left out. A bare str is
+            read letter by letter.
+        ignore_args: Top-level keys to drop, where ``match_on`` names none. Of a bare str every
+            part is a key to drop.
+
+    Returns:
+        A new dict for a mapping; ``args`` itself for anything else.
+
+    Raises:
+        TypeError: The names cannot be looked through.
+
+    Source: ``select_args`` of the Overturn SDK 0.1.4, by its behaviour.
+
+    >>> select_as_sdk({"ticketId": "T-1", "requestId": "x"}, match_on=["ticketId"])
+    {'ticketId': 'T-1'}
+    """
+    if not isinstance(args, Mapping):
+        return args
+    if match_on:
+        return {name: args[name] for name in match_on if name in args}
+    if ignore_args:
+        return {key: value for key, value in args.items() if key not in ignore_args}
+    return dict(args)

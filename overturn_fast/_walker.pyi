@@ -6,6 +6,10 @@ from overturn_fast._pure.call_key import call_fingerprint as call_fingerprint
 from overturn_fast._pure.fingerprints import ToolFingerprinter as ToolFingerprinter
 from overturn_fast._pure.fingerprints import canonical_json as canonical_json
 from overturn_fast._pure.fingerprints import canonical_with as canonical_with
+from overturn_fast._pure.fingerprints import compat_canonical_json as compat_canonical_json
+from overturn_fast._pure.fingerprints import compat_fingerprint as compat_fingerprint
+from overturn_fast._pure.fingerprints import compat_hash_json as compat_hash_json
+from overturn_fast._pure.fingerprints import compat_tool_fingerprint as compat_tool_fingerprint
 from overturn_fast._pure.fingerprints import fingerprint as fingerprint
 from overturn_fast._pure.fingerprints import fingerprint_many as fingerprint_many
 from overturn_fast._pure.fingerprints import hash_json as hash_json

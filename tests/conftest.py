@@ -18,6 +18,7 @@ import pytest
 
 import overturn_fast
 from overturn_fast import _backend
+from overturn_fast._pure import audit as pure_audit
 from overturn_fast._pure import fingerprints, text
 from overturn_fast._pure import shape as pure_shape
 
@@ -109,6 +110,24 @@ def shape_text_engine(request: pytest.FixtureRequest) -> ModuleType:
 def shape_text_engines() -> tuple[ModuleType, ModuleType]:
     """Both of them: native, pure."""
     return native_shape_text(), pure_shape
+
+
+def native_audit() -> ModuleType:
+    """The native audit of recorded calls; without it as for ``native_engine``."""
+    native_engine()
+    return importlib.import_module("overturn_fast._native_audit")
+
+
+@pytest.fixture(scope="session", params=["native", "python"])
+def audit_engine(request: pytest.FixtureRequest) -> ModuleType:
+    """The audits of each of the two engines in turn."""
+    return native_audit() if request.param == "native" else pure_audit
+
+
+@pytest.fixture(scope="session")
+def audit_engines() -> tuple[ModuleType, ModuleType]:
+    """Both of them: native, pure."""
+    return native_audit(), pure_audit
 
 
 @pytest.fixture(scope="session")

@@ -438,6 +438,16 @@ def test_the_benchmark_of_text_names_every_workload(capsys: pytest.CaptureFixtur
     assert "two threads, records" in shown
 
 
+def test_the_benchmark_of_the_sdk_names_every_workload(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import sdk
+
+    pytest.importorskip("overturn")
+    assert sdk.main(["--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    named = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert named == [*sdk.TOOLS, *sdk.MEASURED]
+
+
 def test_the_benchmark_of_shapes_names_every_workload(capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks import shape
 
@@ -845,3 +855,15 @@ def test_a_result_without_the_peers_is_an_error_and_no_page_is_written(
     assert markdown.main([str(path)]) == 1
     assert "the result lacks" in capsys.readouterr().err
     assert "|" not in page.read_text(encoding="utf-8")
+
+
+def test_the_benchmark_of_audits_reads_every_call(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks import audit
+
+    assert audit.main(["--quick"]) == 0
+    rows = [row.split() for row in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[-6:-5] + row[-1:] for row in rows] == [
+        ["200", "2"],
+        ["2,000", "20"],
+        ["2,000", "20"],
+    ]

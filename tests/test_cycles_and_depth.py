@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-ALL_PROFILES = ["overturn", "jcs", "jcs-double", "mcpulse", "pleach"]
+ALL_PROFILES = ["overturn", "jcs", "jcs-double", "mcpulse", "pleach", "compat"]
 
 
 class Node:

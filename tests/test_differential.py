@@ -26,7 +26,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-PROFILES = ["overturn", "jcs", "jcs-double", "mcpulse", "pleach"]
+PROFILES = ["overturn", "jcs", "jcs-double", "mcpulse", "pleach", "compat"]
 
 VALUES_A_SEED = 50
 

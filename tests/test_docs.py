@@ -23,6 +23,7 @@ from overturn_fast._pure import fingerprints
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*ROOT.glob("README.md"), *sorted((ROOT / "docs").glob("*.md"))]
 FUNCTIONS = sorted(fingerprints.__all__)
+COMPAT_FUNCTIONS = [n.removeprefix("compat_") for n in FUNCTIONS if n.startswith("compat_")]
 IN_ALL_ENGINES = [name for name in FUNCTIONS if name not in ("canonical_with", "hash_with")]
 
 
@@ -38,6 +39,14 @@ def names_of(engine: ModuleType) -> dict[str, Any]:
     """The public names, those of the engine in the place of the run's own."""
     public = {name: getattr(overturn_fast, name) for name in overturn_fast.__all__}
     return public | {name: getattr(engine, name) for name in FUNCTIONS}
+
+
+def names_beside(engine: ModuleType, name: str) -> dict[str, Any]:
+    """The same for the examples of one function; those of ``compat`` call each other."""
+    names = names_of(engine)
+    if name.startswith("compat_"):
+        names |= {public: names[f"compat_{public}"] for public in COMPAT_FUNCTIONS}
+    return names
 
 
 # -- examples --------------------------------------------------------------------------------------
@@ -65,7 +74,7 @@ def test_the_examples_in_a_docstring_are_true_on_both_engines(
 ) -> None:
     documented = getattr(engine, name)
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
-    examples = parser.get_doctest(documented.__doc__, names_of(engine), name, None, None)
+    examples = parser.get_doctest(documented.__doc__, names_beside(engine, name), name, None, None)
     assert examples.examples or name == "canonical_with"
     runner.run(examples)
     assert runner.summarize(verbose=False).failed == 0

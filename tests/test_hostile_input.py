@@ -20,6 +20,7 @@ from overturn_fast import CanonicalizationError, UnsupportedTypeError, select_ar
 from overturn_fast._pure import fingerprints
 
 PROFILES = ["overturn", "jcs", "jcs-double", "mcpulse", "pleach"]
+ALL_PROFILES = [*PROFILES, "compat"]
 
 
 def sha256(text: str) -> str:
@@ -439,7 +440,7 @@ class LiesAboutItsClass:
 def test_an_object_that_pretends_to_be_another_class_is_an_error(engine: ModuleType) -> None:
     mocks = [unittest.mock.Mock(spec=cls) for cls in (dict, list, set, str)]
     for value in (LiesAboutItsClass(), *mocks):
-        for profile in PROFILES:
+        for profile in ALL_PROFILES:
             with pytest.raises(UnsupportedTypeError):
                 engine.canonical_with(profile, [value])
 
@@ -533,7 +534,7 @@ def test_keys_that_raise_when_compared_are_not_compared(engine: ModuleType) -> N
     value: dict[str, Any] = {"a": 1}
     for key in ("b", "c", "d"):
         value[BitingKey(key)] = key
-    for profile in PROFILES:
+    for profile in ALL_PROFILES:
         assert engine.canonical_with(profile, value) == '{"a":1,"b":"b","c":"c","d":"d"}'
     assert engine.tool_fingerprint("t", value) == engine.tool_fingerprint(
         "t", {"a": 1, "b": "b", "c": "c", "d": "d"}

@@ -12,7 +12,6 @@ import os
 import resource
 import subprocess
 import sys
-import textwrap
 from collections import OrderedDict, UserDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from peak_memory import PEAK
 
 import overturn_fast
 from overturn_fast import pleach
@@ -158,6 +158,19 @@ def fingerprint_of_call(engine: ModuleType, call: Any) -> Any:
 
 
 SUCCESSES: dict[str, Case] = {
+    "a call of compat": lambda e: e.compat_tool_fingerprint(
+        "t", {"a": [1.5, 2**70, {"é": 10**30}]}
+    ),
+    "a call of compat selected by Python": lambda e: e.compat_fingerprint(
+        "k", "n", Loose(a=1), {"a"}, "b"
+    ),
+    "keys of compat": lambda e: e.compat_canonical_json(
+        [{1: 2, "1": None, Text("k"): {}}, {1: None, "1": 2, None: [3]}, {True: KEYS}]
+    ),
+    "conversions of compat": lambda e: e.compat_hash_json(
+        [b"x", Text("x"), {3}, datetime.datetime(2026, 1, 2), Loose(b=2), range(3), True]
+    ),
+    "what compat leaves to the twin": lambda e: e.compat_canonical_json(["\ud800", {"a": 1}]),
     "a small call": lambda e: e.tool_fingerprint("t", {"ticketId": "T-1", "priority": "P0"}),
     "a call of many parts": lambda e: e.tool_fingerprint("t", CALL),
     "a selected call": lambda e: e.tool_fingerprint("t", CALL, ["ticketId", "é"]),
@@ -387,6 +400,27 @@ def test_a_call_that_fails_leaves_nothing_behind(engine: ModuleType, case: str) 
     check_for_leaks(engine, run_once)
 
 
+AUDITED = b"""{"name":"t\\u00e9","args":{"a":[[9007199254740993]],"\\ud800":"x\\u001f","b":1e400}}
+{"name":"u","args":{"\xc3\xa9":1,"\\u00e9":2,"c":{"d":%b}},"matchOn":["c","\\u00e9"]}
+[1]
+{"name":"t","args":{"a":,}}
+""" % (b"[" * 400 + b"9007199254740993" + b"]" * 400)
+
+
+@cpython_only
+@pytest.mark.memory
+def test_an_audit_leaves_nothing_behind(audit_engine: ModuleType) -> None:
+    array = b"[%b]" % b",".join([*AUDITED.splitlines()[:3], b"5 6"])
+
+    def run_once() -> None:
+        audit = audit_engine.CallAudit(1_000, tools=1, groups=3)
+        assert len(audit.add_lines(AUDITED)) == 2
+        assert len(audit.add_items(array, is_last=True).refused) == 2
+        assert len(audit.groups()) == 3
+
+    check_for_leaks(fingerprints, run_once)
+
+
 @cpython_only
 @pytest.mark.memory
 def test_a_leak_would_be_seen(engine: ModuleType) -> None:
@@ -397,30 +431,20 @@ def test_a_leak_would_be_seen(engine: ModuleType) -> None:
 
 # -- peak ------------------------------------------------------------------------------------------
 
-PEAK = """
-    import sys
-    import resource
-    from pathlib import Path
-
-    def peak():
-        # The high-water mark of this process alone; getrusage counts the parent's until exec too.
-        status = Path("/proc/self/status")
-        if status.exists():
-            lines = status.read_text().splitlines()
-            return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
-        size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return size if sys.platform == "darwin" else size * 1024
-
-    import overturn_fast
-    value = {value}
-    overturn_fast.hash_json("x")
-    before = peak()
-    digest = overturn_fast.hash_json(value)
-    after = peak()
-    ballast = bytearray(b"x") * (after - before + (200 << 20))
-    assert peak() - before > 150 << 20, "the measure is blind"
-    print(after - before)
-    """
+PROGRAM = (
+    PEAK
+    + """
+import overturn_fast
+value = {value}
+overturn_fast.hash_json("x")
+before = peak()
+digest = overturn_fast.hash_json(value)
+after = peak()
+ballast = bytearray(b"x") * (after - before + (200 << 20))
+assert peak() - before > 150 << 20, "the measure is blind"
+print(after - before)
+"""
+)
 
 
 @pytest.mark.memory
@@ -442,7 +466,7 @@ def test_hashing_fifty_megabytes_takes_less_than_110_more(native: ModuleType, va
     environment = {**os.environ, "OVERTURN_FAST_BACKEND": "native"}
     environment["PYTHONPATH"] = str(Path(overturn_fast.__file__).parent.parent)
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PEAK).replace("{value}", value)],
+        [sys.executable, "-c", PROGRAM.replace("{value}", value)],
         env=environment,
         capture_output=True,
         text=True,

@@ -56,6 +56,12 @@ def check(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 CALLS = """{"n\\u0061me":"t\\ud83d\\ude00\\ud800","matchOn":["a","\\u00e9","\\\\"],"x":[{}],
 "ignoreArgs": [ "b" , "b" ] , "kind":"k\\t", "args":{"é":1,"a":{"c":2,"b":[1e5]},"b":null}}"""
 
+# With a finding of every reason but nesting.
+FINDINGS = """[{"name":"t\\u00e9","args":{"a":[9007199254740993,123456789012345680000.0,-1e400],
+"x":" \\u001f","\\ud800":"\\udfff","\ue000":1,"😀":"\ufeff"}},
+{"args":{"b":1,"\\u0062":2,"c":"x\x85"},"matchOn":["b"],"name":"u"}]
+"""
+
 answers: list[str] = []
 
 
@@ -64,7 +70,9 @@ def test_no_byte_outside_a_text_is_touched_in_any_prefix_of_any_file(
 ) -> None:
     calls = tmp_path / "calls.json"
     calls.write_text(CALLS, encoding="utf-8")
-    files = [*sorted(SUITE.glob("*.json")), *sorted(PAIRS.glob("*.json")), calls]
+    findings = tmp_path / "findings.json"
+    findings.write_text(FINDINGS, encoding="utf-8")
+    files = [*sorted(SUITE.glob("*.json")), *sorted(PAIRS.glob("*.json")), calls, findings]
     done = subprocess.run([check, *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-5000:]
     lines = done.stdout.splitlines()

@@ -41,6 +41,10 @@ NAMES = {
     "shape": "SHAPE",
     "shape_fingerprint": "SHAPE_FINGERPRINT",
     "shape_counter": "SHAPE_COUNTER",
+    "compat_canonical_json": "COMPAT_CANONICAL_JSON",
+    "compat_hash_json": "COMPAT_HASH_JSON",
+    "compat_fingerprint": "COMPAT_FINGERPRINT",
+    "compat_tool_fingerprint": "COMPAT_TOOL_FINGERPRINT",
 }
 
 

@@ -106,22 +106,9 @@ static const char *const field_names[OVT_CALL_FIELD_COUNT] = {
     [OVT_CALL_IGNORE_ARGS] = "ignoreArgs",
 };
 
-/* A part of the text. */
-typedef struct {
-    const char *start; /* NULL: it is not there */
-    size_t length;
-} part;
-
-typedef struct {
-    const char *text;
-    size_t start; /* of the object */
-    part fields[OVT_CALL_FIELD_COUNT];
-    ovt_call_error *error;
-} call;
-
 /* Whether the characters of a string of the text, without its quotes, are those of an ASCII word.
  */
-static bool spells(part string, const char *word) {
+static bool spells(ovt_call_part string, const char *word) {
     size_t at = 0;
     while (at < string.length && *word != 0) {
         if (string.start[at] == '\\') {
@@ -138,24 +125,24 @@ static bool spells(part string, const char *word) {
     return at == string.length && *word == 0;
 }
 
-static part without_quotes(part string) {
-    return (part){string.start + 1, string.length - 2};
+static ovt_call_part without_quotes(ovt_call_part string) {
+    return (ovt_call_part){string.start + 1, string.length - 2};
 }
 
-static void find_fields(call *c, const ovt_member_spans *members) {
+static void find_fields(ovt_call *c, const ovt_member_spans *members) {
     for (size_t i = 0; i < members->count; i++) {
         const ovt_member_span *span = &members->spans[i];
-        const part name = {c->text + span->name_start, span->name_end - span->name_start};
+        const ovt_call_part name = {c->text + span->name_start, span->name_end - span->name_start};
         for (int field = 0; field < OVT_CALL_FIELD_COUNT; field++) {
             if (spells(without_quotes(name), field_names[field])) {
-                c->fields[field] =
-                    (part){c->text + span->value_start, span->value_end - span->value_start};
+                c->fields[field] = (ovt_call_part){c->text + span->value_start,
+                                                   span->value_end - span->value_start};
             }
         }
     }
 }
 
-static bool fail(const call *c, ovt_call_reason reason, ovt_call_field field, size_t item,
+static bool fail(const ovt_call *c, ovt_call_reason reason, ovt_call_field field, size_t item,
                  const char *where) {
     const size_t offset = where == NULL ? c->start : (size_t)(where - c->text);
     *c->error = (ovt_call_error){reason, field, item, offset};
@@ -163,7 +150,7 @@ static bool fail(const call *c, ovt_call_reason reason, ovt_call_field field, si
 }
 
 /* Checks all of a call but the items of its arrays, in the order of the fields' importance. */
-static bool check_fields(const call *c) {
+static bool check_fields(const ovt_call *c) {
     for (int field = OVT_CALL_NAME; field <= OVT_CALL_ARGS; field++) {
         if (c->fields[field].start == NULL) {
             return fail(c, OVT_CALL_MISSING, (ovt_call_field)field, 0, NULL);
@@ -178,8 +165,7 @@ static bool check_fields(const call *c) {
     return true;
 }
 
-/* Appends the characters of a string of the text. False when memory runs out. */
-static bool append_string(ovt_buffer *out, part string, ovt_lone_surrogates lone) {
+bool ovt_call_append_string(ovt_buffer *out, ovt_call_part string, ovt_lone_surrogates lone) {
     string = without_quotes(string);
     if (!ovt_buffer_reserve(out, string.length + OVT_STRING_SLACK)) {
         return false;
@@ -188,16 +174,15 @@ static bool append_string(ovt_buffer *out, part string, ovt_lone_surrogates lone
     return true;
 }
 
-/* Appends what is hashed before the arguments. */
-static ovt_status write_prefix(ovt_buffer *out, const call *c) {
-    const part kind = c->fields[OVT_CALL_KIND];
+ovt_status ovt_call_write_prefix(ovt_buffer *out, const ovt_call *c) {
+    const ovt_call_part kind = c->fields[OVT_CALL_KIND];
     if (kind.start == NULL) {
         if (!ovt_buffer_append(out, "tool_call", 9)) {
             return OVT_NO_MEMORY;
         }
     } else {
         const size_t before = ovt_buffer_length(out);
-        if (!append_string(out, kind, OVT_REPLACE_LONE)) {
+        if (!ovt_call_append_string(out, kind, OVT_REPLACE_LONE)) {
             return OVT_NO_MEMORY;
         }
         if (memchr(out->data + before, '\n', ovt_buffer_length(out) - before) != NULL) {
@@ -205,15 +190,15 @@ static ovt_status write_prefix(ovt_buffer *out, const call *c) {
             return OVT_CALL;
         }
     }
-    const bool is_written = ovt_buffer_append(out, "\n", 1) &&
-                            append_string(out, c->fields[OVT_CALL_NAME], OVT_REPLACE_LONE) &&
-                            ovt_buffer_append(out, "\n", 1);
+    const bool is_written =
+        ovt_buffer_append(out, "\n", 1) &&
+        ovt_call_append_string(out, c->fields[OVT_CALL_NAME], OVT_REPLACE_LONE) &&
+        ovt_buffer_append(out, "\n", 1);
     return is_written ? OVT_OK : OVT_NO_MEMORY;
 }
 
-/* Appends the names in an array of the text, as ovt_digest_text takes them. */
-static ovt_status write_names(ovt_buffer *out, const call *c, ovt_call_field field) {
-    const part array = c->fields[field];
+ovt_status ovt_call_write_names(ovt_buffer *out, const ovt_call *c, ovt_call_field field) {
+    const ovt_call_part array = c->fields[field];
     if (array.start == NULL || *array.start == 'n') {
         return OVT_OK;
     }
@@ -231,8 +216,8 @@ static ovt_status write_names(ovt_buffer *out, const call *c, ovt_call_field fie
             return OVT_CALL;
         }
         at = ovt_skip_string(&reader, at + 1);
-        const part name = {array.start + start, ovt_reader_offset(&reader, at) - start};
-        if (!append_string(out, name, OVT_KEEP_LONE) || !ovt_buffer_reserve(out, 1)) {
+        const ovt_call_part name = {array.start + start, ovt_reader_offset(&reader, at) - start};
+        if (!ovt_call_append_string(out, name, OVT_KEEP_LONE) || !ovt_buffer_reserve(out, 1)) {
             return OVT_NO_MEMORY;
         }
         ovt_buffer_put(out, (char)OVT_END_OF_NAME);
@@ -245,24 +230,24 @@ static ovt_status write_names(ovt_buffer *out, const call *c, ovt_call_field fie
 }
 
 /* The digest of a call whose fields are what they should be. */
-static ovt_status digest_call(char hex[OVT_SHA256_HEX_SIZE], const call *c, size_t max_depth,
+static ovt_status digest_call(char hex[OVT_SHA256_HEX_SIZE], const ovt_call *c, size_t max_depth,
                               ovt_text_error *error) {
     char prefix_storage[256], match_storage[256], ignore_storage[256];
     ovt_buffer prefix, match, ignore;
     ovt_buffer_init(&prefix, prefix_storage, sizeof prefix_storage, NULL);
     ovt_buffer_init(&match, match_storage, sizeof match_storage, NULL);
     ovt_buffer_init(&ignore, ignore_storage, sizeof ignore_storage, NULL);
-    ovt_status status = write_prefix(&prefix, c);
+    ovt_status status = ovt_call_write_prefix(&prefix, c);
     if (status == OVT_OK) {
-        status = write_names(&match, c, OVT_CALL_MATCH_ON);
+        status = ovt_call_write_names(&match, c, OVT_CALL_MATCH_ON);
     }
     if (status == OVT_OK) {
-        status = write_names(&ignore, c, OVT_CALL_IGNORE_ARGS);
+        status = ovt_call_write_names(&ignore, c, OVT_CALL_IGNORE_ARGS);
     }
     if (status == OVT_OK) {
         const bool drops = ovt_buffer_length(&match) == 0;
         const ovt_buffer *names = drops ? &ignore : &match;
-        const part args = c->fields[OVT_CALL_ARGS];
+        const ovt_call_part args = c->fields[OVT_CALL_ARGS];
         const ovt_digest_request request = {
             .profile = &ovt_profiles[OVT_PROFILE_OVERTURN],
             .max_depth = max_depth,
@@ -282,19 +267,26 @@ static ovt_status digest_call(char hex[OVT_SHA256_HEX_SIZE], const call *c, size
     return status;
 }
 
-ovt_status ovt_call_digest(char hex[OVT_SHA256_HEX_SIZE], const char *text, size_t length,
-                           size_t max_depth, ovt_text_error *error, ovt_call_error *call_error) {
+ovt_status ovt_call_read(ovt_call *c, const char *text, size_t length, size_t max_depth,
+                         ovt_text_error *error, ovt_call_error *call_error) {
     ovt_member_spans members;
-    ovt_status status = ovt_read_members(&members, text, length, max_depth, error);
+    const ovt_status status = ovt_read_members(&members, text, length, max_depth, error);
     if (status != OVT_OK) {
         return status;
     }
-    call c = {.text = text, .start = members.start, .error = call_error};
+    *c = (ovt_call){.text = text, .start = members.start, .error = call_error};
     if (!members.is_object) {
-        fail(&c, OVT_CALL_NO_OBJECT, OVT_CALL_KIND, 0, NULL);
+        fail(c, OVT_CALL_NO_OBJECT, OVT_CALL_KIND, 0, NULL);
         return OVT_CALL;
     }
-    find_fields(&c, &members);
+    find_fields(c, &members);
     free(members.spans);
-    return check_fields(&c) ? digest_call(hex, &c, max_depth, error) : OVT_CALL;
+    return check_fields(c) ? OVT_OK : OVT_CALL;
+}
+
+ovt_status ovt_call_digest(char hex[OVT_SHA256_HEX_SIZE], const char *text, size_t length,
+                           size_t max_depth, ovt_text_error *error, ovt_call_error *call_error) {
+    ovt_call c;
+    const ovt_status status = ovt_call_read(&c, text, length, max_depth, error, call_error);
+    return status == OVT_OK ? digest_call(hex, &c, max_depth, error) : status;
 }

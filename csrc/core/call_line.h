@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 #include "canonical_text.h"
+#include "text_string.h"
 
 /* Where a member stands in a text: the name with its quotes, and the value. */
 typedef struct {
@@ -55,6 +56,34 @@ typedef struct {
     size_t item;
     size_t offset; /* of the value that is wrong; where one is missing, of the object */
 } ovt_call_error;
+
+/* A part of the text. */
+typedef struct {
+    const char *start; /* NULL: it is not there */
+    size_t length;
+} ovt_call_part;
+
+/* A call as it stands in its text. */
+typedef struct {
+    const char *text;
+    size_t start; /* of the object */
+    ovt_call_part fields[OVT_CALL_FIELD_COUNT];
+    ovt_call_error *error;
+} ovt_call;
+
+/* Finds the fields of a call and checks all of them but the items of arrays: OVT_OK, OVT_NO_MEMORY,
+ * or OVT_TEXT or OVT_CALL with the error filled in that says more. */
+ovt_status ovt_call_read(ovt_call *c, const char *text, size_t length, size_t max_depth,
+                         ovt_text_error *error, ovt_call_error *call_error);
+
+/* Appends the characters of a string of the text. False when memory runs out. */
+bool ovt_call_append_string(ovt_buffer *out, ovt_call_part string, ovt_lone_surrogates lone);
+
+/* Appends what is hashed before the arguments: OVT_OK, OVT_NO_MEMORY or OVT_CALL. */
+ovt_status ovt_call_write_prefix(ovt_buffer *out, const ovt_call *c);
+
+/* Appends the names in an array of the text, as ovt_select_names takes them; likewise. */
+ovt_status ovt_call_write_names(ovt_buffer *out, const ovt_call *c, ovt_call_field field);
 
 /* The digest of a call, in 64 hexadecimal digits: OVT_OK, OVT_NO_MEMORY, OVT_TEXT with *error
  * filled in, or OVT_CALL with *call_error filled in. */

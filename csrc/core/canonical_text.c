@@ -175,8 +175,9 @@ static OVT_NEVER_INLINE cursor put_any_number(canonicalizer *c, cursor here) {
         return here;
     }
     const size_t digits = number.length - number.negative;
-    if (number.is_integer && c->profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 &&
-        digits <= EXACT_DIGITS) {
+    if (number.is_integer &&
+        (c->profile->integers == OVT_INTEGERS_ALL_DIGITS ||
+         (c->profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 && digits <= EXACT_DIGITS))) {
         const bool is_zero = literal[number.negative] == '0';
         here = is_zero ? put_bytes(here, "0", 1) : put_bytes(here, literal, number.length);
         here.at += number.length;
@@ -293,7 +294,7 @@ static int compare_names(const char *a, size_t a_length, const char *b, size_t b
     return difference != 0 ? difference : (a_length > b_length) - (a_length < b_length);
 }
 
-static bool is_selected(const ovt_name_selection *selection, const ovt_member *member) {
+bool ovt_is_selected(const ovt_name_selection *selection, const ovt_member *member) {
     size_t first = 0, last = selection->count;
     while (first < last) {
         const size_t middle = first + (last - first) / 2;
@@ -655,7 +656,7 @@ static cursor open_container(canonicalizer *c, cursor here) {
 /* Decides on the member that was just named. */
 static void begin_selected(canonicalizer *c) {
     const ovt_member *member = &c->members[c->member_count - 1];
-    c->is_left_out = !is_selected(c->options->selection, member);
+    c->is_left_out = !ovt_is_selected(c->options->selection, member);
     c->tail_before = c->frames[c->depth].tail;
 }
 

@@ -16,6 +16,7 @@
 
 #include "buffer.h"
 #include "json_read.h"
+#include "key_order.h"
 #include "profile.h"
 #include "status.h"
 
@@ -31,6 +32,9 @@ typedef struct {
     size_t count;
     bool drops; /* the names are left out, else only they are kept */
 } ovt_name_selection;
+
+/* Whether a member, of which the key counts, takes part. */
+bool ovt_is_selected(const ovt_name_selection *selection, const ovt_member *member);
 
 typedef struct {
     const ovt_profile *profile;

@@ -7,6 +7,7 @@
 #ifndef OVT_OVERTURN_H
 #define OVT_OVERTURN_H
 
+#include "call_audit.h"
 #include "number_read.h"
 #include "number_write.h"
 #include "profile.h"

@@ -36,4 +36,17 @@ const ovt_profile ovt_profiles[OVT_PROFILE_COUNT] = {
         .escape_surrogates = true,
         .join_surrogates = true,
     },
+    {
+        .name = "compat",
+        .drop_none = true,
+        .trim_strings = true,
+        .integers = OVT_INTEGERS_ALL_DIGITS,
+        .exact_integral_floats = true,
+        .non_finite_null = true,
+        .any_key = true,
+        .str_keys = true,
+        .repeat_members = true,
+        .convert_subclasses = true,
+        .last_duplicate_wins = true,
+    },
 };

@@ -48,16 +48,6 @@ static OVT_NEVER_INLINE bool grow_levels(outlining *o) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Whether a lone surrogate stands in WTF-8. */
-static bool has_surrogates(const char *text, size_t length) {
-    for (size_t i = 0; i + 1 < length; i++) {
-        if ((uint8_t)text[i] == 0xED && (uint8_t)text[i + 1] >= 0xA0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Resolves the escapes of a name; `offset` is where its quote stands. False when memory runs out.
  */
 static bool unescape_key(outlining *o, ovt_shape_key *key, const char *name, size_t length,
@@ -70,7 +60,7 @@ static bool unescape_key(outlining *o, ovt_shape_key *key, const char *name, siz
     ovt_arena_shrink(&o->outline->arena, length + 8 - written);
     key->text = own;
     key->length = (uint32_t)written;
-    key->has_surrogates = has_surrogates(own, written);
+    key->has_surrogates = ovt_has_wtf8_surrogates(own, written);
     if (key->has_surrogates && o->notes->surrogate_offset == SIZE_MAX) {
         o->notes->surrogate_offset = offset;
     }

@@ -16,7 +16,7 @@ static size_t count_names(const char *names, size_t length) {
 /* Takes the names apart, and puts them in order. NULL when memory runs out. */
 static ovt_name *sorted_names(const char *names, size_t count) {
     ovt_name *const sorted = malloc(count * sizeof *sorted);
-    ovt_member *const members = malloc(count * sizeof *members);
+    ovt_member *const members = calloc(count, sizeof *members);
     uint32_t *const order = malloc(count * sizeof *order);
     bool is_fine = sorted != NULL && members != NULL && order != NULL;
     if (is_fine) {
@@ -62,17 +62,30 @@ static ovt_status digest(char hex[OVT_SHA256_HEX_SIZE], const ovt_digest_request
     return status;
 }
 
+bool ovt_select_names(ovt_name_selection *selection, ovt_name names, bool drops) {
+    *selection = (ovt_name_selection){.drops = drops};
+    const size_t count = count_names(names.text, names.length);
+    if (count == 0) {
+        return true;
+    }
+    selection->names = sorted_names(names.text, count);
+    selection->count = count;
+    return selection->names != NULL;
+}
+
+void ovt_release_names(ovt_name_selection *selection) {
+    free((void *)(uintptr_t)selection->names);
+}
+
 ovt_status ovt_digest_text(char hex[OVT_SHA256_HEX_SIZE], const ovt_digest_request *request,
                            ovt_text_error *error) {
-    const size_t count = count_names(request->names.text, request->names.length);
-    ovt_name *const sorted = count != 0 ? sorted_names(request->names.text, count) : NULL;
-    if (count != 0 && sorted == NULL) {
+    ovt_name_selection selection;
+    if (!ovt_select_names(&selection, request->names, request->drops)) {
         return OVT_NO_MEMORY;
     }
-    const ovt_name_selection selection = {sorted, count, request->drops};
     const ovt_text_options options = {request->profile, request->max_depth,
-                                      count != 0 ? &selection : NULL};
+                                      selection.count != 0 ? &selection : NULL};
     const ovt_status status = digest(hex, request, &options, error);
-    free(sorted);
+    ovt_release_names(&selection);
     return status;
 }

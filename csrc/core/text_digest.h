@@ -16,6 +16,12 @@ typedef struct {
     bool drops;     /* these members are left out, else they alone are kept */
 } ovt_digest_request;
 
+/* A selection of names that are each followed by a byte OVT_END_OF_NAME, which it refers to; there
+ * may be none. False when memory runs out. */
+bool ovt_select_names(ovt_name_selection *selection, ovt_name names, bool drops);
+
+void ovt_release_names(ovt_name_selection *selection);
+
 /* Writes the digest in 64 hexadecimal digits: OVT_OK, OVT_NO_MEMORY, or OVT_TEXT with *error filled
  * in. */
 ovt_status ovt_digest_text(char hex[OVT_SHA256_HEX_SIZE], const ovt_digest_request *request,

@@ -37,6 +37,16 @@ static inline bool ovt_may_trim(const char *start, const char *end, bool has_esc
     return has_escapes || first == ' ' || last == ' ' || first >= 0x80 || last >= 0x80;
 }
 
+/* Whether a lone surrogate stands in WTF-8. */
+static inline bool ovt_has_wtf8_surrogates(const char *text, size_t length) {
+    for (size_t i = 0; i + 1 < length; i++) {
+        if ((uint8_t)text[i] == 0xED && (uint8_t)text[i + 1] >= 0xA0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What becomes of a lone surrogate in UTF-8. */
 typedef enum {
     OVT_KEEP_LONE,    /* three bytes (WTF-8) */

@@ -58,8 +58,11 @@ typedef struct {
     PyObject *call_parts;       /* _arguments.call_parts */
     PyObject *key_names;        /* _selection.key_names */
     PyObject *select_args;      /* _selection.select_args */
-    PyObject *in_call;          /* _errors.in_call */
-    PyObject *tool_call;        /* the kind of a tool call */
+    PyObject *select_as_sdk;    /* _selection.select_as_sdk */
+    PyObject *pure_compat;      /* _pure.compat.FUNCTIONS */
+    PyObject *canonicalization_error;
+    PyObject *in_call;   /* _errors.in_call */
+    PyObject *tool_call; /* the kind of a tool call */
     PyObject *fingerprinter_type;
     PyObject *names[NAME_COUNT];
     ovt_shape_side shapes;
@@ -79,6 +82,8 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
     PyObject **const objects[] = {
         &state->python.pairs_type,
         &state->python.set_items_type,
+        &state->python.verbatim_type,
+        &state->python.null_text,
         &state->python.dropped,
         &state->python.unsupported,
         &state->python.failure,
@@ -97,6 +102,9 @@ static int visit_state(PyObject *module, visitproc visit, void *arg) {
         &state->call_parts,
         &state->key_names,
         &state->select_args,
+        &state->select_as_sdk,
+        &state->pure_compat,
+        &state->canonicalization_error,
         &state->in_call,
         &state->tool_call,
         &state->fingerprinter_type,
@@ -117,6 +125,8 @@ static int clear_state(PyObject *module) {
     module_state *state = state_of(module);
     Py_CLEAR(state->python.pairs_type);
     Py_CLEAR(state->python.set_items_type);
+    Py_CLEAR(state->python.verbatim_type);
+    Py_CLEAR(state->python.null_text);
     Py_CLEAR(state->python.dropped);
     Py_CLEAR(state->python.unsupported);
     Py_CLEAR(state->python.failure);
@@ -135,6 +145,9 @@ static int clear_state(PyObject *module) {
     Py_CLEAR(state->call_parts);
     Py_CLEAR(state->key_names);
     Py_CLEAR(state->select_args);
+    Py_CLEAR(state->select_as_sdk);
+    Py_CLEAR(state->pure_compat);
+    Py_CLEAR(state->canonicalization_error);
     Py_CLEAR(state->in_call);
     Py_CLEAR(state->tool_call);
     Py_CLEAR(state->fingerprinter_type);
@@ -760,6 +773,200 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
     return digests;
 }
 
+/* ---- compat: the values of the SDK
+ * -------------------------------------------------------------------------------------------- */
+
+enum {
+    FEW_LEVELS = 100,  /* the SDK reaches them under any limit of recursion worth having */
+    MANY_LEVELS = 300, /* what it reaches under the usual one, from a shallow stack */
+#if PY_VERSION_HEX >= 0x030C0000
+    CALLS_A_LEVEL = 3, /* at most: a function, its generator, and a function for an object */
+#else
+    CALLS_A_LEVEL = 4, /* functions of C count too: the str.join between the two */
+#endif
+    CALLS_FOR_A_VALUE = 8 /* at the end of the way down */
+};
+
+/* How many levels of nesting the SDK, which recurses, certainly reaches from here. Deeper values
+ * are left to the twin, which finds out how far the SDK would get. */
+static Py_ssize_t levels_in_reach(void) {
+    Py_ssize_t calls;
+#if PY_VERSION_HEX >= 0x030F0000
+    return FEW_LEVELS;
+#elif PY_VERSION_HEX >= 0x030C0000
+    const PyThreadState *const thread = PyThreadState_Get();
+    calls = thread->py_recursion_remaining;
+#if PY_VERSION_HEX < 0x030E0000 /* those of C, of which a level takes as many, are counted too */
+    if (thread->c_recursion_remaining < calls) {
+        calls = thread->c_recursion_remaining;
+    }
+#endif
+#elif PY_VERSION_HEX >= 0x030B0000
+    calls = PyThreadState_Get()->recursion_remaining;
+#else
+    calls = Py_GetRecursionLimit() - PyThreadState_Get()->recursion_depth;
+#endif
+    const Py_ssize_t levels = (calls - CALLS_FOR_A_VALUE) / CALLS_A_LEVEL;
+    return levels < 1 ? 1 : levels > MANY_LEVELS ? MANY_LEVELS : levels;
+}
+
+static bool read_compat_options(const module_state *state, PyObject *encoder, PyObject *max_depth,
+                                ovt_walk_options *options) {
+    if (!read_options(state, OVT_PROFILE_COMPAT, encoder, max_depth, options)) {
+        return false;
+    }
+    const Py_ssize_t levels = levels_in_reach();
+    if (options->max_depth > levels) {
+        options->max_depth = levels;
+    }
+    return true;
+}
+
+/* What was computed here, or what the twin answers: it knows what to do where the SDK would have
+ * raised. `result` is NULL with an exception set, or without one if nothing was tried. */
+static PyObject *compat_answer(const module_state *state, const char *function, PyObject *result,
+                               PyObject *const *args, Py_ssize_t nargs, PyObject *keywords) {
+    if (OVT_LIKELY(result != NULL)) {
+        return result;
+    }
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(state->canonicalization_error)) {
+            return NULL; /* a hook's, and so final; or it stops the program */
+        }
+        PyErr_Clear();
+    }
+    PyObject *twin = PyMapping_GetItemString(state->pure_compat, function);
+    if (twin != NULL) {
+        result = PyObject_Vectorcall(twin, args, (size_t)nargs, keywords);
+        Py_DECREF(twin);
+    }
+    return result;
+}
+
+static PyObject *compat_canonical_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *keywords) {
+    static const signature takes = {
+        "canonical_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_compat_options(state, given[1], given[2], &options)) {
+        return NULL;
+    }
+    return compat_answer(state, takes.function, canonical_str(given[0], &options), args, nargs,
+                         keywords);
+}
+
+static PyObject *compat_hash_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *keywords) {
+    static const signature takes = {
+        "hash_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
+    const module_state *state = state_of(module);
+    PyObject *given[3];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_compat_options(state, given[1], given[2], &options)) {
+        return NULL;
+    }
+    const selected_args whole = {.args = given[0]};
+    return compat_answer(state, takes.function, digest_str(NULL, 0, &whole, &options), args, nargs,
+                         keywords);
+}
+
+static bool is_list_or_none(PyObject *names) {
+    return names == NULL || names == Py_None || PyTuple_CheckExact(names) ||
+           PyList_CheckExact(names);
+}
+
+/* Whether reading the declared names once more gives the same ones. */
+static bool can_be_read_again(PyObject *names) {
+    return is_list_or_none(names) || PyAnySet_CheckExact(names) || PyUnicode_CheckExact(names);
+}
+
+/* As select_from, by the rules of the SDK: they are the same for an exact dict and names that are
+ * declared in a list. */
+static bool select_for_compat(const module_state *state, PyObject *args, PyObject *match_on,
+                              PyObject *ignore_args, kept_members *room, selected_args *selected) {
+    if (PyDict_CheckExact(args) && is_list_or_none(match_on) && is_list_or_none(ignore_args)) {
+        return select_from(state, args, match_on, ignore_args, room, selected);
+    }
+    *selected = (selected_args){0};
+    selected->args = PyObject_CallFunctionObjArgs(
+        state->select_as_sdk, args, match_on != NULL ? match_on : Py_None,
+        ignore_args != NULL ? ignore_args : Py_None, NULL);
+    return selected->args != NULL;
+}
+
+/* The fingerprint of a call whose parts have the usual types; NULL otherwise or on failure. */
+static PyObject *compat_digest(const module_state *state, PyObject *kind, PyObject *name,
+                               PyObject *args, PyObject *match_on, PyObject *ignore_args,
+                               const ovt_walk_options *options) {
+    ovt_text kind_text, name_text;
+    if (!PyUnicode_CheckExact(kind) || !PyUnicode_CheckExact(name) ||
+        !can_be_read_again(match_on) || !can_be_read_again(ignore_args) ||
+        !ovt_read_str(kind, &kind_text) || !ovt_read_str(name, &name_text) ||
+        ovt_has_surrogates(kind_text) || ovt_has_surrogates(name_text)) {
+        return NULL;
+    }
+    PyObject *digest = NULL;
+    kept_members room;
+    selected_args selected;
+    char storage[256];
+    ovt_buffer prefix;
+    ovt_buffer_init(&prefix, storage, sizeof storage, NULL);
+    if (write_prefix(&prefix, kind, name)) {
+        if (select_for_compat(state, args, match_on, ignore_args, &room, &selected)) {
+            digest = digest_str(prefix.data, ovt_buffer_length(&prefix), &selected, options);
+            release_selected(&selected);
+        } else if (PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear(); /* the arguments' own code has raised: the twin knows what then */
+        }
+    }
+    ovt_buffer_release(&prefix);
+    return digest;
+}
+
+static PyObject *compat_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *keywords) {
+    static const signature takes = {"fingerprint",
+                                    {NAME_KIND, NAME_NAME, NAME_ARGS, NAME_MATCH_ON,
+                                     NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
+                                    7,
+                                    5,
+                                    3};
+    const module_state *state = state_of(module);
+    PyObject *given[7];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_compat_options(state, given[5], given[6], &options)) {
+        return NULL;
+    }
+    PyObject *digest =
+        compat_digest(state, given[0], given[1], given[2], given[3], given[4], &options);
+    return compat_answer(state, takes.function, digest, args, nargs, keywords);
+}
+
+static PyObject *compat_tool_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *keywords) {
+    static const signature takes = {
+        "tool_fingerprint",
+        {NAME_NAME, NAME_ARGS, NAME_MATCH_ON, NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
+        6,
+        4,
+        2};
+    const module_state *state = state_of(module);
+    PyObject *given[6];
+    ovt_walk_options options;
+    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+        !read_compat_options(state, given[4], given[5], &options)) {
+        return NULL;
+    }
+    PyObject *digest =
+        compat_digest(state, state->tool_call, given[0], given[1], given[2], given[3], &options);
+    return compat_answer(state, takes.function, digest, args, nargs, keywords);
+}
+
 /* Reads the arguments of a function over any profile: its name, a value, an encoder, a depth. */
 static bool read_profile_arguments(const module_state *state, const char *function,
                                    PyObject *const *args, Py_ssize_t nargs,
@@ -1239,6 +1446,8 @@ static bool import_python_side(module_state *state) {
     } imports[] = {
         {&state->python.pairs_type, "overturn_fast._convert", "Pairs"},
         {&state->python.set_items_type, "overturn_fast._convert", "SetItems"},
+        {&state->python.verbatim_type, "overturn_fast._convert", "Verbatim"},
+        {&state->python.null_text, "overturn_fast._convert", "NULL"},
         {&state->python.dropped, "overturn_fast._convert", "DROPPED"},
         {&state->python.unsupported, "overturn_fast._convert", "UNSUPPORTED"},
         {&state->python.failure, "overturn_fast._errors", "failure"},
@@ -1258,6 +1467,9 @@ static bool import_python_side(module_state *state) {
         {&state->tool_call, "overturn_fast._arguments", "TOOL_CALL"},
         {&state->key_names, "overturn_fast._selection", "key_names"},
         {&state->select_args, "overturn_fast._selection", "select_args"},
+        {&state->select_as_sdk, "overturn_fast._selection", "select_as_sdk"},
+        {&state->pure_compat, "overturn_fast._pure.compat", "FUNCTIONS"},
+        {&state->canonicalization_error, "overturn_fast._errors", "CanonicalizationError"},
     };
     for (size_t i = 0; i < sizeof imports / sizeof *imports; i++) {
         if (!import_into(imports[i].slot, imports[i].module, imports[i].attribute)) {
@@ -1350,6 +1562,14 @@ static PyMethodDef walker_functions[] = {
      OVT_DOC_SHAPE_FINGERPRINT},
     {"shape_counter", OVT_FASTCALL(shape_counter), METH_FASTCALL | METH_KEYWORDS,
      OVT_DOC_SHAPE_COUNTER},
+    {"compat_canonical_json", OVT_FASTCALL(compat_canonical_json), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_COMPAT_CANONICAL_JSON},
+    {"compat_hash_json", OVT_FASTCALL(compat_hash_json), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_COMPAT_HASH_JSON},
+    {"compat_fingerprint", OVT_FASTCALL(compat_fingerprint), METH_FASTCALL | METH_KEYWORDS,
+     OVT_DOC_COMPAT_FINGERPRINT},
+    {"compat_tool_fingerprint", OVT_FASTCALL(compat_tool_fingerprint),
+     METH_FASTCALL | METH_KEYWORDS, OVT_DOC_COMPAT_TOOL_FINGERPRINT},
     {"canonical_with", OVT_FASTCALL(canonical_with), METH_FASTCALL, OVT_DOC_CANONICAL_WITH},
     {"hash_with", OVT_FASTCALL(hash_with), METH_FASTCALL, OVT_DOC_HASH_WITH},
     {"call_fingerprint", OVT_FASTCALL(call_fingerprint), METH_FASTCALL, OVT_DOC_CALL_FINGERPRINT},

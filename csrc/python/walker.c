@@ -19,7 +19,8 @@ typedef enum {
     KIND_FLOAT,
     KIND_TRUE,
     KIND_FALSE,
-    KIND_NONE, /* the last that is no container */
+    KIND_VERBATIM, /* _convert.Verbatim: a str that is JSON text already */
+    KIND_NONE,     /* the last that is no container */
     KIND_DICT,
     KIND_LIST,
     KIND_TUPLE,
@@ -376,6 +377,12 @@ static OVT_NEVER_INLINE value_kind kind_of_subclass(const walk *w, PyObject *val
     if ((PyObject *)type == w->options->python->set_items_type) {
         return KIND_SET_ITEMS;
     }
+    if ((PyObject *)type == w->options->python->verbatim_type) {
+        return KIND_VERBATIM;
+    }
+    if (w->profile->convert_subclasses) {
+        return KIND_OTHER;
+    }
     if (PyType_HasFeature(type, Py_TPFLAGS_UNICODE_SUBCLASS)) {
         return KIND_STR;
     }
@@ -507,11 +514,28 @@ static bool is_below_1e21(uint64_t high, uint64_t low) {
     return high < limit_high || (high == limit_high && low < limit_low);
 }
 
+/* All digits of an int, as int itself writes them: there may be a limit to how many. */
+static ovt_status write_all_digits(ovt_buffer *out, PyObject *value) {
+    PyObject *digits = PyLong_Type.tp_repr(value);
+    if (digits == NULL) {
+        const bool is_out_of_memory = PyErr_ExceptionMatches(PyExc_MemoryError);
+        PyErr_Clear();
+        return is_out_of_memory ? OVT_NO_MEMORY : OVT_INTEGER_DOMAIN;
+    }
+    const bool is_written =
+        ovt_buffer_append(out, PyUnicode_DATA(digits), (size_t)PyUnicode_GET_LENGTH(digits));
+    Py_DECREF(digits);
+    return is_written ? OVT_OK : OVT_NO_MEMORY;
+}
+
 /* An int that does not fit 64 bits. */
 static OVT_NEVER_INLINE ovt_status write_large_int(ovt_buffer *out, const ovt_profile *profile,
                                                    PyObject *value, bool is_negative) {
     if (profile->integers == OVT_INTEGERS_SAFE_ONLY) {
         return OVT_INTEGER_DOMAIN;
+    }
+    if (profile->integers == OVT_INTEGERS_ALL_DIGITS) {
+        return write_all_digits(out, value);
     }
     if (!ovt_buffer_reserve(out, 1 + OVT_NUMBER_SIZE)) {
         return OVT_NO_MEMORY;
@@ -557,7 +581,8 @@ static OVT_NEVER_INLINE ovt_status write_other_int(ovt_buffer *out, const ovt_pr
     if (!ovt_buffer_reserve(out, OVT_NUMBER_SIZE)) {
         return OVT_NO_MEMORY;
     }
-    if (is_safe_integer(number) || profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21) {
+    if (is_safe_integer(number) || profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 ||
+        profile->integers == OVT_INTEGERS_ALL_DIGITS) {
         out->end += ovt_write_i64(out->end, number);
         return OVT_OK;
     }
@@ -613,16 +638,50 @@ static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ov
         ovt_encode_wtf8(own, text, w->profile->join_surrogates, &member->has_surrogates);
     ovt_arena_shrink(&w->arena, room - length);
     set_key_text(member, own, length);
-    if (member->has_surrogates && !w->profile->escape_surrogates) {
+    const bool is_left_out = w->profile->drop_none && member->value == Py_None;
+    if (member->has_surrogates && !w->profile->escape_surrogates && !is_left_out) {
         return fail(w, OVT_KEY_SURROGATE, key);
     }
     return DONE;
+}
+
+/* The text of a key as str() gives it, which may be the key's own code. */
+static OVT_NEVER_INLINE outcome text_of_key_by_str(walk *w, ovt_member *member) {
+    make_strong(w);
+    int *const running = w->options->python->running_conversions;
+    __atomic_fetch_add(running, 1, __ATOMIC_RELAXED);
+    PyObject *str = PyObject_Str(member->key);
+    __atomic_fetch_sub(running, 1, __ATOMIC_RELAXED);
+    if (str == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+            return FAILED;
+        }
+        PyErr_Clear();
+        return fail(w, OVT_KEY_TYPE, member->key);
+    }
+    ovt_text text;
+    outcome result = FAILED;
+    if (ovt_read_str(str, &text)) {
+        if (ovt_has_surrogates(text)) {
+            result = text_of_surrogate_key(w, member->key, text, member);
+        } else {
+            size_t length;
+            const char *utf8 = ovt_utf8_of(str, &length);
+            result = utf8 == NULL ? FAILED : take_key_text(w, member, utf8, length);
+        }
+    }
+    Py_DECREF(str);
+    return result;
 }
 
 /* The text of a key that is no exact ASCII str. *may_collide is set if another key of the same
  * object may have the same text. */
 static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, bool *may_collide) {
     PyObject *const key = member->key;
+    if (w->profile->str_keys && !PyUnicode_CheckExact(key)) {
+        *may_collide = true;
+        return text_of_key_by_str(w, member);
+    }
     if (PyUnicode_Check(key)) {
         ovt_text text;
         if (!ovt_read_str(key, &text)) {
@@ -788,6 +847,32 @@ static size_t keep_last_of_equals(const ovt_member *members, uint32_t *order, si
     return kept;
 }
 
+/* Of members with one text each one counts that is not None, and all have the value of the last,
+ * which is written even if it is None. Changes the order and returns how many remain. */
+static size_t repeat_last_of_equals(const walk *w, ovt_member *members, uint32_t *order,
+                                    size_t count) {
+    size_t kept = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        size_t present = 0;
+        for (end = first; end < count; end++) {
+            if (!ovt_same_key(&members[order[first]], &members[order[end]])) {
+                break;
+            }
+            present += members[order[end]].value != Py_None;
+        }
+        const uint32_t last = order[end - 1];
+        if (present != 0 && members[last].value == Py_None) {
+            /* Keys collide only after Python code ran: the references are strong. */
+            Py_DECREF((PyObject *)members[last].value);
+            members[last].value = Py_NewRef(w->options->python->null_text);
+        }
+        for (; present != 0; present--) {
+            order[kept++] = last;
+        }
+    }
+    return kept;
+}
+
 /* Reads and orders the keys of the members that `open` has from its first one on. */
 static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     const size_t first = open->first, count = w->member_count - first;
@@ -795,14 +880,16 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     if (read_keys(w, first, &may_collide, &is_ascii) == FAILED) {
         return FAILED;
     }
-    const ovt_member *members = w->members + first;
+    ovt_member *members = w->members + first;
     uint32_t *order = w->order + first;
     const bool by_units = w->profile->utf16_key_order && !is_ascii;
     if (ovt_order_members(members, order, count, by_units) != OVT_OK) {
         return no_memory();
     }
     if (OVT_UNLIKELY(may_collide)) {
-        open->end = first + keep_last_of_equals(members, order, count);
+        open->end =
+            first + (w->profile->repeat_members ? repeat_last_of_equals(w, members, order, count)
+                                                : keep_last_of_equals(members, order, count));
     } else if (OVT_UNLIKELY(is_worth)) {
         ovt_key_memory_learn(w->memory, w->profile, members, order, count);
     }
@@ -1070,6 +1157,20 @@ static OVT_NEVER_INLINE char *put_other_int(walk *w, PyObject *value, char *end,
     return w->out->end;
 }
 
+static OVT_NEVER_INLINE char *put_verbatim(walk *w, PyObject *value, char *end,
+                                           ovt_status *status) {
+    ovt_text text;
+    w->out->end = end;
+    if (!ovt_read_str(value, &text)) {
+        *status = OVT_NO_MEMORY;
+    } else if (ovt_has_surrogates(text)) {
+        *status = OVT_SURROGATE;
+    } else {
+        *status = ovt_write_raw(w->out, text);
+    }
+    return w->out->end;
+}
+
 /* Writes a value that is no container at `end`, where there is SCALAR_ROOM; returns the new end.
  * *status changes only when something is wrong. */
 OVT_ALWAYS_INLINE char *put_scalar(walk *w, value_kind kind, PyObject *value, char *end,
@@ -1101,6 +1202,8 @@ OVT_ALWAYS_INLINE char *put_scalar(walk *w, value_kind kind, PyObject *value, ch
         return put_text(end, "true", 4);
     case KIND_FALSE:
         return put_text(end, "false", 5);
+    case KIND_VERBATIM:
+        return put_verbatim(w, value, end, status);
     default: /* None; or, at the top only, a dropped value */
         return put_text(end, "null", 4);
     }

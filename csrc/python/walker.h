@@ -22,6 +22,8 @@
 typedef struct {
     PyObject *pairs_type;            /* _convert.Pairs */
     PyObject *set_items_type;        /* _convert.SetItems */
+    PyObject *verbatim_type;         /* _convert.Verbatim */
+    PyObject *null_text;             /* _convert.NULL, a Verbatim */
     PyObject *dropped;               /* _convert.DROPPED */
     PyObject *unsupported;           /* _convert.UNSUPPORTED */
     PyObject *failure;               /* _errors.failure */

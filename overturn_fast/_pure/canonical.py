@@ -12,10 +12,12 @@ from typing import Any, Final, NoReturn
 from overturn_fast._convert import (
     CONVERTERS,
     DROPPED,
+    NULL,
     UNSUPPORTED,
     Encoder,
     Pairs,
     SetItems,
+    Verbatim,
 )
 from overturn_fast._errors import (
     Segment,
@@ -33,10 +35,13 @@ from overturn_fast._pure.strings import (
     utf16_order,
 )
 
-__all__ = ["canonical_text"]
+__all__ = ["Walk", "canonical_text"]
 
 _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 _EXACT_LIMIT: Final = 10**21  # where Number::toString turns to exponent form
+
+_WRITTEN: Final = (str, int, float, bool, dict, list, tuple, Pairs, SetItems, Verbatim)
+"""The types of values that the walk writes itself whatever the profile."""
 
 Member = tuple[Segment, str, object]
 """Its step in the path, the text before it (a quoted key and a colon, or nothing), the value."""
@@ -44,7 +49,7 @@ Member = tuple[Segment, str, object]
 
 def canonical_text(value: object, profile: Profile, encoder: Encoder | None, max_depth: int) -> str:
     """The canonical form of ``value`` under ``profile``; it never holds a surrogate."""
-    return _Walk(profile, encoder, max_depth).run(value)
+    return Walk(profile, encoder, max_depth).run(value)
 
 
 class _Frame:
@@ -62,14 +67,17 @@ class _Frame:
         self.start = 0  # of a set: where the text of the current item starts
 
 
-class _Walk:
+class Walk:
     """One walk over one value."""
+
+    quote = staticmethod(quote)
 
     def __init__(self, profile: Profile, encoder: Encoder | None, max_depth: int) -> None:
         self.profile = profile
         self.convert = CONVERTERS[profile.name]
         self.encoder = encoder
         self.max_depth = max_depth
+        self.max_conversions = max_depth  # of one value, one after the other
         self.frames: list[_Frame] = []
         self.parts: list[str] = []
 
@@ -101,7 +109,7 @@ class _Walk:
     def _resolve(self, value: object) -> object:
         """``value``, converted as often as it takes to be one that can be written."""
         anchor, conversions = value, 0  # Brent's cycle detection along the chain of conversions
-        while not _is_native(value):
+        while not self._is_native(value):
             try:
                 converted = self.convert(value, self.encoder)
             except BaseException as error:
@@ -116,7 +124,7 @@ class _Walk:
             conversions += 1
             if converted is anchor:
                 self._fail(Status.CIRCULAR_REFERENCE, value)
-            if conversions > self.max_depth:
+            if conversions > self.max_conversions:
                 raise nesting_failure(self._path(), self._sources(), self.max_depth)
             value = converted
             if conversions & (conversions - 1) == 0:
@@ -130,6 +138,8 @@ class _Walk:
             self.parts.append("null")
         elif kind is bool:
             self.parts.append("true" if value else "false")
+        elif kind is Verbatim:
+            self.parts.append(self._verbatim(value))
         elif issubclass(kind, str):
             self.parts.append(self._string(value))
         elif issubclass(kind, int):
@@ -147,7 +157,12 @@ class _Walk:
             text = join_surrogates(text)
         if not self.profile.escape_surrogates and has_surrogate(text):
             self._fail(Status.SURROGATE, value)
-        return quote(text)
+        return self.quote(text)
+
+    def _verbatim(self, value: Verbatim) -> str:
+        if not self.profile.escape_surrogates and has_surrogate(value):
+            self._fail(Status.SURROGATE, value)
+        return str.__str__(value)
 
     def _integer(self, value: int) -> str:
         number, policy = int.__index__(value), self.profile.integers
@@ -157,6 +172,11 @@ class _Walk:
             return str(number)
         if policy is Integers.SAFE_ONLY:
             self._fail(Status.INTEGER_DOMAIN, value)
+        if policy is Integers.ALL_DIGITS:
+            try:
+                return str(number)
+            except ValueError:
+                self._fail(Status.INTEGER_DOMAIN, value)
         try:
             return numbers.ecmascript(float(number))
         except OverflowError:
@@ -178,17 +198,23 @@ class _Walk:
 
     def _object_members(self, pairs: Iterable[tuple[object, object]]) -> list[Member]:
         """The members of an object in key order. Of keys with one text the last one counts."""
-        by_text = {self._key_text(key): value for key, value in list(pairs)}
-        order = utf16_order if self.profile.utf16_key_order else None
-        return [(text, quote(text) + ":", by_text[text]) for text in sorted(by_text, key=order)]
+        members = [(self._key_text(key, value), value) for key, value in list(pairs)]
+        by_text = dict(members)
+        texts = list(by_text)
+        if self.profile.repeat_members:
+            texts = [text for text, value in members if value is not None]
+            by_text = {text: NULL if last is None else last for text, last in by_text.items()}
+        texts.sort(key=utf16_order if self.profile.utf16_key_order else None)
+        return [(text, self.quote(text) + ":", by_text[text]) for text in texts]
 
-    def _key_text(self, key: Any) -> str:
+    def _key_text(self, key: Any, value: object) -> str:
         kind = type(key)
-        if issubclass(kind, str):
-            text = str.__str__(key)
+        if issubclass(kind, str) or self.profile.str_keys:
+            text = self._text_by_str(key) if self.profile.str_keys else str.__str__(key)
             if self.profile.join_surrogates:
                 text = join_surrogates(text)
-            if not self.profile.escape_surrogates and has_surrogate(text):
+            is_left_out = self.profile.drop_none and value is None
+            if not self.profile.escape_surrogates and has_surrogate(text) and not is_left_out:
                 self._fail(Status.KEY_SURROGATE, key)
             return text
         if self.profile.any_key:
@@ -201,6 +227,12 @@ class _Walk:
             if issubclass(kind, float):
                 return self._float(key)
         self._fail(Status.KEY_TYPE, key)
+
+    def _text_by_str(self, key: object) -> str:
+        try:
+            return str.__str__(str(key))
+        except Exception:
+            self._fail(Status.KEY_TYPE, key)
 
     # -- frames ------------------------------------------------------------------------------
 
@@ -248,12 +280,9 @@ class _Walk:
     def _fail(self, status: Status, value: object) -> NoReturn:
         raise failure(status, self._path(), value)
 
-
-def _is_native(value: object) -> bool:
-    """Whether the walk writes a value of this type itself; every other one is converted first."""
-    kind = type(value)
-    return (
-        value is None
-        or any(kind is container for container in (dict, list, tuple, Pairs, SetItems))
-        or issubclass(kind, (str, int, float))
-    )
+    def _is_native(self, value: object) -> bool:
+        """Whether the walk writes a value of this type itself; any other is converted first."""
+        kind = type(value)
+        if value is None or any(kind is written for written in _WRITTEN):
+            return True
+        return issubclass(kind, (str, int, float)) and not self.profile.convert_subclasses

@@ -23,6 +23,10 @@ from overturn_fast._errors import in_call
 from overturn_fast._profiles import OVERTURN, PROFILES
 from overturn_fast._pure.call_key import call_fingerprint
 from overturn_fast._pure.canonical import canonical_text
+from overturn_fast._pure.compat import canonical_json as compat_canonical_json
+from overturn_fast._pure.compat import fingerprint as compat_fingerprint
+from overturn_fast._pure.compat import hash_json as compat_hash_json
+from overturn_fast._pure.compat import tool_fingerprint as compat_tool_fingerprint
 from overturn_fast._pure.jcs import dumps, sha256
 from overturn_fast._pure.mcpulse import args_hash, json_size, utf16_length
 from overturn_fast._pure.shape import shape, shape_fingerprint
@@ -36,6 +40,10 @@ __all__ = [
     "call_fingerprint",
     "canonical_json",
     "canonical_with",
+    "compat_canonical_json",
+    "compat_fingerprint",
+    "compat_hash_json",
+    "compat_tool_fingerprint",
     "dumps",
     "fingerprint",
     "fingerprint_many",

@@ -29,8 +29,10 @@ from overturn_fast._pure import numbers
 from overturn_fast._pure.strings import call_prefix, quote, utf16_order
 
 __all__ = [
+    "Call",
     "Frame",
     "Member",
+    "Piece",
     "Reader",
     "Selection",
     "call_digest",
@@ -99,10 +101,10 @@ def call_digest(text: bytes, max_depth: int) -> str:
         CanonicalizationError: As ``canonical_text``; ``args`` may be nested ``max_depth`` levels.
     """
     text = bytes(text)
-    return _Call(text, members(text, max_depth)).digest(max_depth)
+    return Call(text, members(text, max_depth)).digest(max_depth)
 
 
-class _Call:
+class Call:
     """The fields of a recorded call as they stand in its text."""
 
     def __init__(self, text: bytes, members: list[Member]) -> None:
@@ -116,6 +118,11 @@ class _Call:
 
     def digest(self, max_depth: int) -> str:
         """The fingerprint, if the fields are what they should be."""
+        kind, name, selection = self.checked()
+        return text_digest(call_prefix(kind, name), self.args(), OVERTURN, max_depth, selection)
+
+    def checked(self) -> tuple[str, str, Selection]:
+        """Kind, name and selection, if the fields are what they should be."""
         self._check()
         kind, name = TOOL_CALL, self._string(self.fields[CallField.NAME].value_start)
         if CallField.KIND in self.fields:
@@ -125,14 +132,12 @@ class _Call:
                 self._fail(CallReason.NEWLINE, CallField.KIND, kind_start)
         match_on = self._names(CallField.MATCH_ON)
         ignore_args = self._names(CallField.IGNORE_ARGS)
+        return kind, name, Selection(match_on or ignore_args, drops=not match_on)
+
+    def args(self) -> bytes:
+        """The text of the arguments."""
         args = self.fields[CallField.ARGS]
-        return text_digest(
-            call_prefix(kind, name),
-            self.text[args.value_start : args.value_end],
-            OVERTURN,
-            max_depth,
-            Selection(match_on or ignore_args, drops=not match_on),
-        )
+        return self.text[args.value_start : args.value_end]
 
     def _check(self) -> None:
         start = _first(self.text)
@@ -441,9 +446,10 @@ class Reader:
         start = self.position
         match = self._number_literal()
         literal, is_integer = match.group().decode(), match.group(1) is match.group(2) is None
-        if is_integer and self.profile.integers is Integers.EXACT_BELOW_1E21:
+        policy = self.profile.integers
+        if is_integer and policy in (Integers.EXACT_BELOW_1E21, Integers.ALL_DIGITS):
             digits = literal.removeprefix("-")
-            if len(digits) <= _EXACT_DIGITS:
+            if policy is Integers.ALL_DIGITS or len(digits) <= _EXACT_DIGITS:
                 return "0" if digits == "0" else literal
         value = float(literal)
         if math.isinf(value):

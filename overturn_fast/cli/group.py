@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 
 from overturn_fast import __version__, backend
+from overturn_fast.cli.audit import audit
 from overturn_fast.cli.canonical import canonical
 from overturn_fast.cli.drift import drift
 from overturn_fast.cli.fingerprint import fingerprint
+from overturn_fast.cli.migrate import migrate
 from overturn_fast.cli.pleach import pleach
 from overturn_fast.cli.shape import shape
 from overturn_fast.cli.vectors import vectors
@@ -24,7 +26,9 @@ Examples:
   echo '{"name":"close_ticket","args":{"ticketId":"T-1"}}' | overturn-fast fingerprint -
   echo '{"b":1.0,"a":" x "}' | overturn-fast canonical -
   overturn-fast shape response.json
+  overturn-fast audit calls.ndjson
   overturn-fast vectors --contract mcpulse | overturn-fast verify -
+  overturn-fast migrate recordings.json
   overturn-fast drift learn responses.ndjson --tool search --output search.json
 
 \b
@@ -36,7 +40,7 @@ Exit status:
   130  interrupted from the keyboard
 
 \b
-Other statuses, those of "drift check", are in its own help.
+Other statuses, those of "audit" and "drift check", are in their own help.
 """
 
 
@@ -54,7 +58,9 @@ def cli() -> None:
 cli.add_command(fingerprint)
 cli.add_command(canonical)
 cli.add_command(shape)
+cli.add_command(audit)
 cli.add_command(verify)
 cli.add_command(drift)
 cli.add_command(vectors)
 cli.add_command(pleach)
+cli.add_command(migrate)

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import BinaryIO, Final
 
 import click
@@ -14,11 +15,12 @@ from overturn_fast.cli.calls import LineError
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
 from overturn_fast.cli.terminal import Reporter
 
-__all__ = ["convert_lines", "lines_of", "size_for_a_bar"]
+__all__ = ["convert_lines", "lines_of", "parts_of", "size_for_a_bar"]
 
 Convert = Callable[[bytes], str]
 """One line, without its line end, to its line of output. Raises LineError."""
 
+_PART: Final = 1 << 20  # bytes that are read at once
 _LARGE: Final = 8_000_000  # bytes of input from which a progress bar is worth it
 
 
@@ -110,14 +112,30 @@ class _Run:
 
 def lines_of(path: str) -> Iterator[bytes]:
     """The lines of a file with their line ends."""
+    with _reading(path) as file:
+        yield from file
+
+
+def parts_of(path: str) -> Iterator[bytes]:
+    """A file in parts of no particular length; the last one is empty."""
+    with _reading(path) as file:
+        part = b"-"
+        while part:
+            part = file.read(_PART)
+            yield part
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[BinaryIO]:
+    """The stream of a file to read."""
     try:
         if path != "-":
             with open(path, "rb") as file:
-                yield from file
+                yield file
         elif sys.stdin is None:
             raise OSError("it is closed")
         else:
-            yield from sys.stdin.buffer
+            yield sys.stdin.buffer
     except OSError as error:
         name = "standard input" if path == "-" else f"'{path}'"
         raise FileFailure(f"Cannot read {name}: {error.strerror or error}") from error

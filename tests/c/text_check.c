@@ -4,12 +4,13 @@
  * space that it is read in place; under every profile
  *
  * Prints "NAME DIGEST" for each file, the digest being over all answers. Exits with 1 where two
- * readings that must agree do not: skipping a value and canonicalizing it, and the canonical form
- * of a canonical form. */
+ * readings that must agree do not: skipping a value, examining it and canonicalizing it, and the
+ * canonical form of a canonical form. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_audit.h"
 #include "call_line.h"
 #include "canonical_text.h"
 
@@ -119,6 +120,50 @@ static void check_call(ovt_sha256 *answers, const answer *a, const char *text, s
     }
 }
 
+/* An ovt_finding_sink that notes everything. */
+static bool note_finding(void *answers, ovt_portability_reason reason, const ovt_path_step *steps,
+                         size_t depth) {
+    note(answers, (uint64_t)reason);
+    for (size_t i = 0; i < depth; i++) {
+        note(answers, steps[i].key == NULL ? steps[i].index : steps[i].length);
+        if (steps[i].key != NULL) {
+            ovt_sha256_update(answers, steps[i].key, steps[i].length);
+        }
+    }
+    return true;
+}
+
+/* What is no JSON is refused as it is anywhere, whatever was found before. */
+static void check_portability(ovt_sha256 *answers, const answer *a, const char *text,
+                              size_t length) {
+    const ovt_portability_options options = {MAX_DEPTH, NULL, note_finding, answers};
+    ovt_text_error error = {0, 0};
+    const ovt_status status = ovt_portability_text(text, length, &options, &error);
+    if (status != a->status ||
+        (status != OVT_OK && (error.reason != a->error.reason || error.offset != a->error.offset))) {
+        die("a text is refused otherwise when it is examined", length);
+    }
+}
+
+/* The text as lines of calls, and as an array of them; neither says more than a watcher sees. */
+static void check_audit(ovt_sha256 *answers, const char *text, size_t length) {
+    ovt_audit *const audit = ovt_audit_new(5, 3, 3);
+    ovt_audit_step step = {0};
+    ovt_audit_totals totals;
+    if (audit == NULL) {
+        die("no memory", length);
+    }
+    for (size_t at = 0; at < length; at += step.consumed) {
+        note(answers, (uint64_t)ovt_audit_lines(audit, &step, text + at, length - at, MAX_DEPTH));
+    }
+    note(answers, (uint64_t)ovt_audit_items(audit, &step, text, length, false, MAX_DEPTH));
+    note(answers, step.consumed);
+    ovt_audit_sum(audit, &totals);
+    note(answers, totals.calls);
+    note(answers, totals.group_count);
+    ovt_audit_free(audit);
+}
+
 /* `spaces` spaces and the first `length` bytes of a text. */
 static void check_text(ovt_sha256 *answers, const char *text, size_t length, size_t spaces) {
     const size_t size = spaces + length;
@@ -143,6 +188,8 @@ static void check_text(ovt_sha256 *answers, const char *text, size_t length, siz
         if (i == OVT_PROFILE_OVERTURN) {
             check_skip(&a, exact, size);
             check_call(answers, &a, exact, size);
+            check_portability(answers, &a, exact, size);
+            check_audit(answers, exact, size);
         }
         ovt_buffer_release(&a.out);
     }

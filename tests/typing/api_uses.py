@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -11,16 +12,25 @@ from typing_extensions import assert_type
 import overturn_fast
 from overturn_fast import (
     CanonicalizationError,
+    Finding,
     ToolFingerprinter,
     UnsupportedTypeError,
+    UntestedVersionError,
+    audit,
     canonical_json,
+    compat,
     fingerprint,
     fingerprint_many,
     hash_json,
+    install,
     mcpulse,
+    portability,
     select_args,
     tool_fingerprint,
+    uninstall,
 )
+from overturn_fast.migration import Migration, migrate
+from overturn_fast.sdk import Installation
 
 
 @dataclasses.dataclass
@@ -111,3 +121,59 @@ def wrong_uses_of_mcpulse(args: dict[str, Any]) -> None:
     mcpulse.EventBuffer("https://api.example.com")  # type: ignore[arg-type]
     mcpulse.EventBuffer(print).add(args)  # type: ignore[arg-type]
     mcpulse.EventBuffer(print).stats.sent = 1  # type: ignore[misc]
+
+
+def right_uses_of_the_sdk(args: dict[str, Any], encode: Callable[[object], object]) -> None:
+    assert_type(compat.canonical_json(args, encoder=encode, max_depth=5), str)
+    assert_type(compat.hash_json(args), str)
+    assert_type(compat.fingerprint("tool_call", "t", args, ["a"], None), str)
+    assert_type(compat.tool_fingerprint("t", args, match_on=("a",), ignore_args=None), str)
+    assert_type(compat.select_args(args, ["a"]), Any)
+    assert_type(install(), Installation)
+    with install("overturn", force=True) as installation:
+        assert_type(installation.packages, tuple[str, ...])
+        assert_type(installation.new, tuple[str, ...])
+    install(["overturn", "mcpulse"])
+    uninstall("mcpulse")
+    try:
+        install()
+    except UntestedVersionError as error:
+        assert_type(error.package, str)
+        assert_type(error.tested, tuple[str, ...])
+    assert_type(migrate("{}", "compat"), Migration)
+    assert_type([recording.new_key for recording in migrate("{}").changed], list[str])
+
+
+def wrong_uses_of_the_sdk(args: dict[str, Any]) -> None:
+    compat.canonical_json()  # type: ignore[call-arg]
+    compat.tool_fingerprint(5, args)  # type: ignore[arg-type]
+    install(force="yes")  # type: ignore[arg-type]
+    install(5)  # type: ignore[arg-type]
+    migrate("{}", "jcs")  # type: ignore[arg-type]
+
+
+def right_uses_of_audits(args: dict[str, Any]) -> None:
+    found = portability(args, encoder=encode, max_depth=5)
+    assert_type(found, list[Finding])
+    assert_type(found[0].path, str)
+    report = audit.audit_file(io.BytesIO(b""))
+    assert_type(audit.audit_file("calls.ndjson", max_depth=5), audit.AuditReport)
+    assert_type(report.groups, tuple[audit.FindingGroup, ...])
+    assert_type(report.reasons["trim"].calls, int)
+    assert_type(report.as_json(), dict[str, Any])
+    assert_type(audit.audit_calls([("t", args)]).collisions, "tuple[audit.Collision, ...] | None")
+    collision = audit.collisions((("t", args) for _ in "ab"), encoder=encode)[0]
+    assert_type(collision.variants[0].first, int)
+    reading = audit.FileAudit(tools=1, groups=2)
+    assert_type(reading.feed(b"{}") + reading.close(), list[audit.Refusal])
+    assert_type(audit.REASONS["trim"], str)
+
+
+def wrong_uses_of_audits(args: dict[str, Any]) -> None:
+    portability()  # type: ignore[call-arg]
+    portability(args, encode)  # type: ignore[call-arg]
+    portability(args)[0].path = "$"  # type: ignore[misc]
+    audit.audit_file(5)  # type: ignore[arg-type]
+    audit.FileAudit(groups="5")  # type: ignore[arg-type]
+    audit.FileAudit().feed("text")  # type: ignore[arg-type]
+    audit.REASONS["trim"] = ""  # type: ignore[index]
