@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dict_value.h"
 #include "number_write.h"
 
 enum {
@@ -328,19 +329,6 @@ static uint64_t head_of(PyObject *name) {
     return head;
 }
 
-/* The value of a key in an exact dict, a new reference; NULL without an exception if it is not
- * there. */
-static PyObject *item_of(PyObject *dict, PyObject *key) {
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject *value = NULL;
-    (void)PyDict_GetItemRef(dict, key, &value);
-    return value;
-#else
-    PyObject *const value = PyDict_GetItemWithError(dict, key);
-    return Py_XNewRef(value);
-#endif
-}
-
 /* Fills `named` from a list of our own; *count says how many names are held. */
 static step name_tools(const call_state *c, PyObject *list, named_tool *named, Py_ssize_t *count) {
     for (; *count < PyList_GET_SIZE(list); ++*count) {
@@ -348,7 +336,7 @@ static step name_tools(const call_state *c, PyObject *list, named_tool *named, P
         if (!PyDict_CheckExact(tool)) {
             return UNUSUAL;
         }
-        PyObject *const name = item_of(tool, c->side->names[OVT_LLM_NAME]);
+        PyObject *const name = ovt_dict_value(tool, c->side->names[OVT_LLM_NAME]);
         if (name == NULL) {
             return not_found();
         }
