@@ -444,3 +444,12 @@ def test_a_fingerprinter_can_be_pickled() -> None:
 def test_a_fingerprinter_is_no_base_class(engine: ModuleType) -> None:
     with pytest.raises(TypeError):
         type("Derived", (engine.ToolFingerprinter,), {})
+
+
+def test_a_digest_is_that_of_the_text_whatever_its_length(native: ModuleType) -> None:
+    """Around the ends of a block, and of the buffer that texts are collected in."""
+    for length in (*range(300), *range(16_384 - 300, 16_384 + 100), *range(32_600, 32_800)):
+        texts = ["x" * length, ["ab", 1] * (length // 7)]
+        for value in texts:
+            expected = hashlib.sha256(native.canonical_json(value).encode()).hexdigest()
+            assert native.hash_json(value) == expected

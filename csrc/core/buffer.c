@@ -147,6 +147,13 @@ OVT_NEVER_INLINE bool ovt_buffer_grow(ovt_buffer *buffer, size_t count) {
 }
 
 void ovt_buffer_finish_hash(ovt_buffer *buffer, uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
-    ovt_buffer_flush(buffer);
-    ovt_sha256_finish(buffer->hash, digest);
+    const size_t rest = (size_t)(buffer->end - buffer->hashed);
+    const size_t room = (size_t)(buffer->limit - buffer->end);
+    if (OVT_LIKELY(room >= OVT_SHA256_PAD_ROOM &&
+                   buffer->hash->length % OVT_SHA256_BLOCK_SIZE == 0)) {
+        ovt_sha256_finish_in_place(buffer->hash, (uint8_t *)buffer->hashed, rest, digest);
+    } else {
+        ovt_sha256_update(buffer->hash, buffer->hashed, rest);
+        ovt_sha256_finish(buffer->hash, digest);
+    }
 }

@@ -271,6 +271,18 @@ void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE])
     finish_message(hash->state, hash->block, hash->length, digest);
 }
 
+void ovt_sha256_finish_in_place(ovt_sha256 *hash, uint8_t *rest, size_t count,
+                                uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
+    const uint64_t length = hash->length + count;
+    const size_t blocks =
+        (count + 1 + sizeof length + OVT_SHA256_BLOCK_SIZE - 1) / OVT_SHA256_BLOCK_SIZE;
+    memset(rest + count, 0, OVT_SHA256_PAD_ROOM);
+    rest[count] = 0x80;
+    store_be64(rest + blocks * OVT_SHA256_BLOCK_SIZE - sizeof length, length * 8);
+    compress(hash->state, rest, blocks);
+    store_digest(digest, hash->state);
+}
+
 void ovt_sha256_digest(const void *bytes, size_t count, uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
     uint32_t state[8];
     memcpy(state, initial_state, sizeof state);

@@ -37,6 +37,13 @@ void ovt_sha256_update(ovt_sha256 *hash, const void *bytes, size_t count);
 /* Writes the digest of everything appended. `hash` must be started anew before it is used again. */
 void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
 
+enum { OVT_SHA256_PAD_ROOM = 2 * OVT_SHA256_BLOCK_SIZE };
+
+/* The same for a message whose last `count` bytes stand at `rest`, after whole blocks that were
+ * appended. The OVT_SHA256_PAD_ROOM bytes after them are overwritten. */
+void ovt_sha256_finish_in_place(ovt_sha256 *hash, uint8_t *rest, size_t count,
+                                uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
+
 /* The digest of one contiguous message; the message is read in place, only its tail is copied. */
 void ovt_sha256_digest(const void *bytes, size_t count, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
 

@@ -262,6 +262,30 @@ static void check_one_update(void) {
 
 enum { TOGETHER = 5, TOGETHER_STEP = 193 };
 
+/* Messages of each length, whose whole blocks went before or not, finished where they stand. */
+static void check_in_place(void) {
+    for (size_t length = 0; length < SUITE_LENGTHS; length++) {
+        for (size_t blocks = 0; blocks <= length / OVT_SHA256_BLOCK_SIZE; blocks++) {
+            uint8_t *const message = pattern(length);
+            uint8_t *const room = malloc(length + OVT_SHA256_PAD_ROOM);
+            uint8_t whole[OVT_SHA256_DIGEST_SIZE], digest[OVT_SHA256_DIGEST_SIZE];
+            const size_t before = blocks * OVT_SHA256_BLOCK_SIZE;
+            ovt_sha256 hash;
+            ovt_sha256_digest(message, length, whole);
+            memcpy(room, message, length);
+            memset(room + length, 0xA5, OVT_SHA256_PAD_ROOM);
+            ovt_sha256_init(&hash);
+            ovt_sha256_update(&hash, room, before);
+            ovt_sha256_finish_in_place(&hash, room + before, length - before, digest);
+            if (!equal(digest, whole))
+                differs("in place and one shot (length, blocks before)", (long)length,
+                        (long)blocks);
+            free(room);
+            free(message);
+        }
+    }
+}
+
 /* Messages that are finished together, of lengths that differ and with a start that went before,
  * have the digests that each has in one shot. */
 static void check_together(size_t count, size_t shortest, size_t start) {
@@ -326,6 +350,7 @@ static int check_variant(const char *variant, int count, char **paths) {
     check_splits();
     check_all_together();
     check_one_update();
+    check_in_place();
     check_hex();
     printf("%ld vectors, variant %s\n", vectors, variant);
     return differences == 0 ? 0 : 1;
