@@ -14,6 +14,11 @@
     Calls of a tool, one at a time and many at once.
 ``growth``
     The time of a byte from 1 KB to 64 MB.
+``numbers``, ``text``, ``shape``, ``pleach``
+    Measurements of their own: numbers alone, JSON text and RFC 8785, shapes, calls of language
+    models.
+``sketch``
+    Shapes as people write them, a peer of ``shape``.
 ``report``
     The tables and the JSON file.
 ``plot``, ``markdown``

@@ -97,6 +97,24 @@ def chosen_modes(names: str) -> list[str]:
     return [mode for mode in MODES if mode in chosen]
 
 
+def chosen_effort(options: argparse.Namespace) -> Effort:
+    """Return how many rounds to run, how long a sample is and which clock counts.
+
+    Raises:
+        ValueError: One of these is out of bounds.
+    """
+    effort = dataclasses.replace(QUICK if options.quick else FULL, clock=options.clock)
+    if options.rounds is not None:
+        if options.rounds < 1:
+            raise ValueError("--rounds must be at least 1")
+        effort = dataclasses.replace(effort, rounds=options.rounds)
+    if options.sample_ms is not None:
+        if not 0 < options.sample_ms < 10_000:
+            raise ValueError("--sample-ms must be above 0 and below 10000")
+        effort = dataclasses.replace(effort, sample_ns=round(options.sample_ms * 1e6))
+    return effort
+
+
 def add_calls(samples: Samples, effort: Effort) -> None:
     """Time calls of a tool, and put that beside what was timed on the workloads."""
     samples[ONE_CALL.name] |= sample("warm", [ONE_CALL], one_peers(), effort)[ONE_CALL.name]
@@ -110,17 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         workloads = select(options.workloads)
         modes = chosen_modes(options.modes)
+        effort = chosen_effort(options)
     except ValueError as error:
         described.error(str(error))
-    effort = dataclasses.replace(QUICK if options.quick else FULL, clock=options.clock)
-    if options.rounds is not None:
-        if options.rounds < 1:
-            described.error("--rounds must be at least 1")
-        effort = dataclasses.replace(effort, rounds=options.rounds)
-    if options.sample_ms is not None:
-        if not 0 < options.sample_ms < 10_000:
-            described.error("--sample-ms must be above 0 and below 10000")
-        effort = dataclasses.replace(effort, sample_ns=round(options.sample_ms * 1e6))
     partial = options.quick or options.workloads is not None or tuple(modes) != MODES
 
     peers, missing = available()

@@ -76,10 +76,9 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.1f}×" if ratio >= 10 else f"{ratio:.2f}×"
 
 
-def draw_panel(axes: Any, title: str, groups: Sequence[Bars], names: Sequence[str]) -> None:
-    """Draw horizontal bars, a group for each workload, and a line where both are equally fast."""
+def draw_bars(axes: Any, groups: Sequence[Bars], names: Sequence[str], longest: float) -> None:
+    """Draw horizontal bars with their ratios, a group for each comparison."""
     thickness = 0.76 / max(len(groups), 1.5)
-    longest = max(max(group.ratios.values()) for group in groups)
     for number, group in enumerate(groups):
         offset = (number - (len(groups) - 1) / 2) * thickness
         for row, name in enumerate(names):
@@ -105,6 +104,12 @@ def draw_panel(axes: Any, title: str, groups: Sequence[Bars], names: Sequence[st
                 bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.8},
                 zorder=5,
             )
+
+
+def draw_panel(axes: Any, title: str, groups: Sequence[Bars], names: Sequence[str]) -> None:
+    """Draw one panel, with a line where both are equally fast."""
+    longest = max(max(group.ratios.values()) for group in groups)
+    draw_bars(axes, groups, names, longest)
     axes.axvline(1, color=INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold", color=INK, pad=24)
     axes.set_xlim(0, longest * 1.14)

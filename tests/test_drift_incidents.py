@@ -131,10 +131,24 @@ def test_incidents_are_bounded_whatever_a_tool_returns() -> None:
         incidents.update(outcome(BEFORE | {f"g{hour}": "x"}), (hour + 1) * HOUR)
     assert len(incidents.open()) <= 100
     assert len(incidents.all()) <= 200
-    assert all(len(incident.events) <= 1000 for incident in incidents.all())
     again = Incidents()
     again.loads(incidents.dumps())
     assert again.dumps() == incidents.dumps()
+
+
+def test_an_incident_holds_a_thousand_changes() -> None:
+    def response(value: Any) -> dict[str, Any]:
+        names = [f"f_{first}{second}" for first in "abcde" for second in "abcdefghij"]
+        return {f"g_{letter}": dict.fromkeys(names, value) for letter in "abcdefghijklmnopqrstuvwx"}
+
+    comparison = compare(of((response(1), 500)), of((response("1"), 100)))
+    assert len(list(comparison)) == 1200
+    incidents = Incidents()
+    (incident,) = incidents.update(comparison, 10 * HOUR)
+    assert len(incident.events) == 1000
+    kept = list(incident.events)
+    incidents.update(comparison, 11 * HOUR)
+    assert list(incident.events) == kept
 
 
 def test_incidents_survive_their_text() -> None:

@@ -109,7 +109,7 @@ def test_what_an_open_object_reads_is_not_replaced(native: ModuleType, pure: Mod
 
     def hook(value: object) -> object:
         for _ in range(300):
-            other = {f"k{next(numbers)}": 1, "other": 2}
+            other = {f"k{next(numbers)}": 1, "other": 2, "another": 3}  # as many keys
             for _ in range(3):
                 native.canonical_json(other)
         return "hooked"

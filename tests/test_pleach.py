@@ -13,6 +13,8 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
+import textwrap
 from collections import UserDict
 from collections.abc import Iterator
 from types import MappingProxyType, ModuleType
@@ -425,6 +427,37 @@ def test_a_hook_that_calls_itself_without_end_is_an_error(field: str) -> None:
 
     with pytest.raises(CanonicalizationError, match=rf"^{field}\[0\].x: reading"):
         hash_of(**{field: [{"name": "a", "x": Endless()}]})
+
+
+def test_a_hook_that_calls_itself_does_not_meet_the_end_of_the_stack() -> None:
+    code = """
+        import threading
+        from collections import UserDict
+        from overturn_fast import CanonicalizationError
+        from overturn_fast.pleach import compute_fingerprint
+
+        call = {"model": "m", "family": "f", "callClass": "c", "runtimeMode": "interactive"}
+
+        class Endless(UserDict):
+            def __iter__(self):
+                compute_fingerprint({**call, "messages": [Endless()]})
+                return iter(self.data)
+
+        def ask():
+            try:
+                compute_fingerprint({**call, "messages": [Endless()]})
+            except CanonicalizationError:
+                print("stopped")
+
+        threading.stack_size(2 * 1024 * 1024)
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join()
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "stopped\n"), done.stderr
 
 
 def test_a_mapping_is_read_by_its_keys_whatever_its_attributes() -> None:

@@ -13,6 +13,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -424,11 +425,13 @@ def test_a_database_holds_the_baselines_of_many_tools(tmp_path: Path) -> None:
 
 
 def test_a_database_in_memory_is_closed_with_its_store() -> None:
-    store = BaselineStore(":memory:")
-    connection = store._memory
+    stores = [BaselineStore(":memory:")]
+    connection = stores[0]._memory
     assert connection is not None
-    assert store.tools() == []
-    del store
+    assert stores[0].tools() == []
+    thread = threading.Thread(target=stores.clear)  # the last reference may go in any thread
+    thread.start()
+    thread.join()
     gc.collect()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         connection.execute("SELECT 1")
@@ -516,6 +519,16 @@ def test_a_tree_of_the_greatest_depth_survives_pickling() -> None:
     stats = ShapeStats("t", limits=Limits(max_depth=200))
     stats.observe(value)
     assert repickled(stats) == stats
+
+
+def test_however_many_periods_there_are_few_have_a_counter() -> None:
+    stats, backwards = ShapeStats("t"), ShapeStats("t")
+    for number in range(500):
+        stats.observe({"a": 1}, at=number * 86_400.0)
+        backwards.observe({"a": 1}, at=(499 - number) * 86_400.0)
+        assert len(stats._counters) <= 64
+    assert stats.observations == 500
+    assert stats == backwards
 
 
 @pytest.mark.parametrize("count", [0, -1, 1 << 32])

@@ -39,9 +39,9 @@ FEW_CALLS = 200
 TOLERANCE = 0.02
 """By what part of it a count may grow."""
 
-TOLERANCE_BY_ADDRESS = 0.06
-"""The same for many small objects of different keys. Those that come again within a value are known
-by the addresses of their keys, and where a key lies depends on all that ran before."""
+TOLERANCE_OF_KEY_SETS = 0.06
+"""The same for many small objects of different keys. Which of their key sets are remembered depends
+on all that ran before, and on where the library lies in memory."""
 
 COLD = ("typical", "messages", "unicode", "schema")
 """Workloads of which a value that was seen before takes another way than a fresh one."""
@@ -62,8 +62,8 @@ class Counted:
     @property
     def tolerance(self) -> float:
         """By what part of it the count may grow."""
-        by_address = self.peer.name in ("hash_json", "jcs.dumps") and self.workload.name == "schema"
-        return TOLERANCE_BY_ADDRESS if by_address else TOLERANCE
+        has_many = self.peer.name in ("hash_json", "jcs.dumps") and self.workload.name == "schema"
+        return TOLERANCE_OF_KEY_SETS if has_many else TOLERANCE
 
     @property
     def name(self) -> str:

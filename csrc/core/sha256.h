@@ -51,8 +51,8 @@ void ovt_sha256_digest(const void *bytes, size_t count, uint8_t digest[OVT_SHA25
 typedef struct {
     ovt_sha256 *hash;
     const void *bytes;
-    size_t count;
-    uint8_t *digest;
+    size_t count;    /* of bytes */
+    uint8_t *digest; /* where OVT_SHA256_DIGEST_SIZE bytes go */
 } ovt_sha256_message;
 
 /* Appends the ends of several messages and writes their digests, two messages at a time: with SHA

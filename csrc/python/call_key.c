@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dict_value.h"
 #include "number_write.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
     DIGITS_ROOM = OVT_NUMBER_SIZE,
 };
 
-static const double LARGE = 1e300;
+/* Times 10 ** MAX_PRECISION it is a double still. */
+static const double LARGEST_TEMPERATURE = 1e285;
 static const int64_t LARGEST_SAFE_INTEGER = ((int64_t)1 << 53) - 1;
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -100,6 +102,11 @@ typedef enum {
     PREPARED = 1, /* go on */
 } step;
 
+/* The answer where something was looked for and not found. */
+static step not_found(void) {
+    return PyErr_Occurred() ? FAILED : UNUSUAL;
+}
+
 static bool is_absent(PyObject *value) {
     return value == NULL || value == Py_None;
 }
@@ -142,7 +149,7 @@ static step read_member(call_state *c, PyObject *key, PyObject *value) {
     PyObject *const position = PyDict_GetItemWithError(c->parts->kinds.positions, key);
     const Py_ssize_t field = position == NULL ? -1 : PyLong_AsSsize_t(position);
     if (field < 0) {
-        return PyErr_Occurred() ? FAILED : UNUSUAL;
+        return not_found();
     }
     if (field < OVT_LLM_READ) {
         if (c->fields[field] != NULL) {
@@ -183,19 +190,19 @@ static step read_mode(call_state *c) {
     PyObject **const given = &c->fields[OVT_LLM_RUNTIME_MODE];
     if (PyUnicode_CheckExact(*given)) {
         c->mode = Py_XNewRef(PyDict_GetItemWithError(c->parts->kinds.modes, *given));
-        return c->mode != NULL ? PREPARED : PyErr_Occurred() ? FAILED : UNUSUAL;
+        return c->mode != NULL ? PREPARED : not_found();
     }
     /* A member is told by its text. */
     PyObject *const text =
         PyUnicode_Check(*given) ? PyObject_GetAttr(*given, c->side->names[OVT_LLM_VALUE]) : NULL;
     if (text == NULL) {
-        return PyErr_Occurred() ? FAILED : UNUSUAL;
+        return not_found();
     }
     PyObject *const member = PyDict_GetItemWithError(c->parts->kinds.modes, text);
     const bool is_member = member == *given;
     c->mode = *given;
     *given = text;
-    return is_member ? PREPARED : PyErr_Occurred() ? FAILED : UNUSUAL;
+    return is_member ? PREPARED : not_found();
 }
 
 /* Whether policies can be read without any code of their own. */
@@ -283,7 +290,7 @@ static step read_numbers(call_state *c) {
         return UNUSUAL;
     }
     const Py_ssize_t precision = c->parts->precision;
-    if (precision < 0 || precision > MAX_PRECISION || !(fabs(number) < LARGE / 1e15)) {
+    if (precision < 0 || precision > MAX_PRECISION || !(fabs(number) < LARGEST_TEMPERATURE)) {
         return UNUSUAL;
     }
     PyObject *const bucket = PyFloat_FromDouble(bucket_of(number, precision));
@@ -322,19 +329,6 @@ static uint64_t head_of(PyObject *name) {
     return head;
 }
 
-/* The value of a key in an exact dict, a new reference; NULL without an exception if it is not
- * there. */
-static PyObject *item_of(PyObject *dict, PyObject *key) {
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject *value = NULL;
-    (void)PyDict_GetItemRef(dict, key, &value);
-    return value;
-#else
-    PyObject *const value = PyDict_GetItemWithError(dict, key);
-    return Py_XNewRef(value);
-#endif
-}
-
 /* Fills `named` from a list of our own; *count says how many names are held. */
 static step name_tools(const call_state *c, PyObject *list, named_tool *named, Py_ssize_t *count) {
     for (; *count < PyList_GET_SIZE(list); ++*count) {
@@ -342,9 +336,9 @@ static step name_tools(const call_state *c, PyObject *list, named_tool *named, P
         if (!PyDict_CheckExact(tool)) {
             return UNUSUAL;
         }
-        PyObject *const name = item_of(tool, c->side->names[OVT_LLM_NAME]);
+        PyObject *const name = ovt_dict_value(tool, c->side->names[OVT_LLM_NAME]);
         if (name == NULL) {
-            return PyErr_Occurred() ? FAILED : UNUSUAL;
+            return not_found();
         }
         if (!is_plain_text(name)) {
             Py_DECREF(name);

@@ -3,7 +3,7 @@
  * The second object with the same keys in the same iteration order has its key order and its quoted
  * key texts remembered; those after it skip the sorting, the escaping and the reading of the keys.
  * Keys are compared by identity and else by text, so that parsed documents, whose keys are new
- * objects each time, are recognised too. Looking up an unknown key set costs a few words.
+ * objects each time, are recognised too. A key set that is unknown costs a few reads of memory.
  *
  * A memory holds OVT_LAYOUTS layouts and strong references to their keys until it is cleared. It is
  * guarded by the GIL; a layout that an open frame reads is in use, and stays as it is. */
@@ -21,7 +21,7 @@ enum {
     OVT_LAYOUT_QUOTED = 32, /* bytes of a quoted key and its colon, at most */
     OVT_LAYOUTS = 64,
     OVT_LAYOUT_CHOICES = 4, /* places that a key set may be at */
-    OVT_SIGHTINGS = 256,    /* key sets that were seen once are told by */
+    OVT_SIGHTINGS = 256,    /* key sets that were seen once, at most */
 };
 
 /* A key in the order of writing. */
@@ -43,8 +43,8 @@ typedef struct {
 typedef struct {
     ovt_key_layout *layouts;         /* NULL until something is worth remembering */
     ovt_key_layout *latest;          /* the one that was found last, or NULL */
-    uint64_t sightings[OVT_LAYOUTS]; /* what the layout's key set looks like; 0: none is there */
-    uint64_t seen[OVT_SIGHTINGS];    /* key sets that came once */
+    uint64_t sightings[OVT_LAYOUTS]; /* the hash of each layout's key set; 0: no layout is there */
+    uint64_t seen[OVT_SIGHTINGS];    /* the hashes of key sets that came once */
     bool is_taken;                   /* by a walk of a free-threaded Python */
 } ovt_key_memory;
 
@@ -61,6 +61,7 @@ static inline ovt_key_memory *ovt_key_memory_take(ovt_key_memory *memory) {
 #endif
 }
 
+/* Ends the use of a memory that was taken, or of none. */
 static inline void ovt_key_memory_give_back(ovt_key_memory *memory) {
 #ifdef Py_GIL_DISABLED
     if (memory != NULL) {
@@ -72,7 +73,8 @@ static inline void ovt_key_memory_give_back(ovt_key_memory *memory) {
 }
 
 /* The layout of the members of a dict, of which only `key` has been filled in; NULL if there is
- * none. Then *is_worth says whether to remember it once the texts and the order are known. */
+ * none, or no memory. Then *is_worth, which is false before, says whether to remember it once the
+ * texts and the order are known. */
 ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
                                     const ovt_member *members, size_t count, bool *is_worth);
 

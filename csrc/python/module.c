@@ -5,6 +5,7 @@
  * into several interpreters. Arguments with their default values are read here; any other goes
  * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
 #include "call_key.h"
+#include "dict_value.h"
 #include "docstrings.h"
 #include "json_size.h"
 #include "number_write.h"
@@ -365,16 +366,6 @@ static void release_selected(selected_args *selected) {
     Py_CLEAR(selected->names);
 }
 
-/* A new reference to the value of a key; NULL without it, or with an exception set. */
-static PyObject *found_in(PyObject *dict, PyObject *key) {
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject *value;
-    return PyDict_GetItemRef(dict, key, &value) < 0 ? NULL : value;
-#else
-    return Py_XNewRef(PyDict_GetItemWithError(dict, key));
-#endif
-}
-
 /* Looks the names up in an exact dict, whose odd keys may run Python code; false with an exception
  * set. */
 static bool select_kept(PyObject *dict, PyObject *names, kept_members *room,
@@ -383,7 +374,7 @@ static bool select_kept(PyObject *dict, PyObject *names, kept_members *room,
     selected->selection = (ovt_selection){room->names, room->values, 0, true};
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         PyObject *const name = PyTuple_GET_ITEM(names, i);
-        PyObject *value = found_in(dict, name);
+        PyObject *value = ovt_dict_value(dict, name);
         if (value != NULL) {
             room->names[count] = name;
             room->values[count] = value;

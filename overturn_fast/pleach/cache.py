@@ -100,6 +100,11 @@ class FingerprintCache:
     nor kept, though they have fingerprints. In ``headless-replay`` a call that is not served is a
     ``ReplayDivergenceError``. Every method may be called from any thread.
 
+    Raises:
+        InputError: An argument has a value that it cannot have.
+        InputTypeError: An argument is of another type.
+        StoreError: As for ``SQLiteStore``.
+
     Source: the fingerprint contract, "isCacheEligible", "RuntimeMode values".
 
     >>> cache = FingerprintCache({}, mode="interactive")
@@ -202,7 +207,7 @@ class FingerprintCache:
 
         Raises:
             InputError, CanonicalizationError: As for ``compute_fingerprint``; or the value would
-                not come back as it is.
+                not come back as it is, or the clock tells no time.
             ModeError, TenantError: The call is none of this cache.
             StoreError: The store cannot be written; nothing of the entry is in it.
         """
@@ -257,8 +262,11 @@ class FingerprintCache:
         """``get_or_call`` for a coroutine function.
 
         Other tasks and threads wait for the one that calls; if that one is cancelled, the next one
-        calls. The store is used on the loop's thread:
-        a hit takes microseconds, an entry is written when no other process writes.
+        calls. The store is used on the loop's thread: a hit takes microseconds, an entry is written
+        when no other process writes.
+
+        Raises:
+            Exception: As for ``get_or_call``.
         """
         call = self._call(input)
         if not call.is_eligible:

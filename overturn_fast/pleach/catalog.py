@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 from overturn_fast._arguments import DEFAULT_MAX_DEPTH
 from overturn_fast._errors import CanonicalizationError
@@ -20,6 +20,8 @@ from overturn_fast.pleach.canonical import (
 from overturn_fast.pleach.errors import InputError, wrong_type
 
 __all__ = ["SystemPrompt", "ToolCatalog"]
+
+_POSITION: Final = re.compile(r"\$\[(\d+)\]")  # of a tool, where a path begins
 
 
 class _Named(NamedTuple):
@@ -214,5 +216,4 @@ def in_tools(error: CanonicalizationError, ordered: Sequence[Any], given: Sequen
         in_field(error, "tools")
 
 
-_POSITION = re.compile(r"\$\[(\d+)\]")
 _NO_TOOLS = digest_of("tools", [])

@@ -101,6 +101,9 @@ class Fingerprint:
 
         Hashes are shortened. It is empty if none differs.
 
+        Raises:
+            InputTypeError: ``other`` is no Fingerprint.
+
         >>> call = FingerprintInput("m", "f", "c", "interactive", [], temperature=0.7)
         >>> warmer = compute_fingerprint(call, temperature=0.8)
         >>> compute_fingerprint(call).diff(warmer)
@@ -114,12 +117,20 @@ class Fingerprint:
         )
 
     def distance(self, other: Fingerprint) -> int:
-        """How many key fields differ."""
+        """How many key fields differ.
+
+        Raises:
+            InputTypeError: ``other`` is no Fingerprint.
+        """
         _check_fingerprint(other)
         return sum(getattr(self, name) != getattr(other, name) for name in KEY_FIELDS)
 
     def in_mode(self, mode: RuntimeMode | str) -> Fingerprint:
-        """The fingerprint of the same call in another runtime mode."""
+        """The fingerprint of the same call in another runtime mode.
+
+        Raises:
+            InputError: There is no such mode.
+        """
         mode = member_of(RuntimeMode, mode, "runtimeMode")
         if mode is self.runtime_mode:
             return self

@@ -61,7 +61,8 @@ class Ledger:
         clock: The time in seconds since 1970.
 
     Raises:
-        StoreError: As for ``SQLiteStore``.
+        StoreError, InputError: As for ``SQLiteStore``.
+        InputTypeError: ``file`` is of another type.
 
     Source: the fingerprint contract, "buildMetadata".
     """
@@ -98,7 +99,8 @@ class Ledger:
 
         Raises:
             InputError: The usage, or a part of it, would not come back from JSON as it is; the
-                outcome is none; or the fingerprint's hash is not that of its fields.
+                outcome is none; the fingerprint's hash is not that of its fields; or the clock
+                tells no time.
             InputTypeError: An argument is of another type.
             StoreError: The file cannot be written; nothing of the row is in it.
         """
@@ -150,6 +152,9 @@ class Ledger:
             limit: How many rows at most.
 
         Raises:
+            InputError: An argument cannot be that of any call: an empty text, a time that is NaN, a
+                limit below 0.
+            InputTypeError: An argument is of another type.
             StoreError: The file cannot be read.
         """
         where, values = _condition(fingerprint, tenant_id, session_id, since, until)
@@ -181,6 +186,7 @@ class Ledger:
             limit: How many groups at most.
 
         Raises:
+            InputError, InputTypeError: As for ``rows``.
             StoreError: The file cannot be read.
         """
         where, values = _condition(None, tenant_id, session_id, since, until)
@@ -201,6 +207,7 @@ class Ledger:
         """How many calls had each outcome, by runtime mode.
 
         Raises:
+            InputError, InputTypeError: As for ``rows``.
             StoreError: The file cannot be read.
         """
         where, values = _condition(None, tenant_id, None, None, None)

@@ -34,6 +34,7 @@ class SQLiteStore:
         ForeignStoreError: The file belongs to something else.
         CorruptStoreError: It is no SQLite file.
         StoreError: It cannot be opened.
+        InputError: The path cannot be that of a file.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, is_durable: bool = False) -> None:

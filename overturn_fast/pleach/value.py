@@ -126,7 +126,7 @@ def _refuse_unlike(value: Any, field: str) -> None:
 
 
 def _check_alone(part: _Part) -> None:
-    """Whether a part, but for what is in it, comes back from JSON as it is."""
+    """Refuse a part that, but for what is in it, would not come back from JSON as it is."""
     value, kind = part.value, type(part.value)
     if kind not in _PLAIN:
         if kind is tuple or isinstance(value, _PLAIN):

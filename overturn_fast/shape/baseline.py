@@ -411,6 +411,7 @@ class BaselineStore:
                 yield connection
 
     def _connected(self) -> sqlite3.Connection:
+        # One in memory is closed in the thread in which the store goes, which may be any.
         connection = sqlite3.connect(
             self._path, timeout=60, isolation_level=None, check_same_thread=False
         )

@@ -25,6 +25,7 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 
 _MOST: Final = 100  # incidents of a tool that are open, and that are resolved
 _MOST_EVENTS: Final = 1000  # of an incident
+_ID: Final = re.compile(r"[0-9a-f]{16}")
 
 FORMAT: Final = "overturn_fast.incidents"
 VERSION: Final = 1
@@ -276,6 +277,3 @@ def _event(plain: Any) -> DriftEvent:
         raise ValueError
     milliseconds(event.first_seen)
     return event
-
-
-_ID: Final = re.compile(r"[0-9a-f]{16}")

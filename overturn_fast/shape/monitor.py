@@ -77,6 +77,10 @@ class DriftMonitor:
     ``observe`` never raises an Exception, whatever it is given, and may be called from any thread.
     It keeps no response: only counts of shapes.
 
+    Raises:
+        ValueError: The baseline is of another tool, of other limits, or of another ``enum_key`` or
+            none; or ``learn`` or ``window`` is less than 1.
+
     >>> seen = []
     >>> monitor = DriftMonitor("pricing", learn=100, window=50, on_change=seen.append, logger=None)
     >>> for _ in range(100):

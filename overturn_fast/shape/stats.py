@@ -147,7 +147,9 @@ class ShapeStats:
         Raises:
             CanonicalizationError: It contains itself, is nested deeper than 10,000 levels, or has a
                 key without a text in JSON. Then nothing is counted.
-            ValueError: ``at`` is no time, or ``count`` is not from 1 to 4,294,967,295.
+            ValueError: ``at`` is no time, ``count`` is not from 1 to 4,294,967,295, or strings are
+                told apart by an ``enum_key``, which a copy does not have.
+            TypeError: ``at`` or ``count`` is of another type.
         """
         time = milliseconds(at)
         self._start(time, count).observe(response, time, count)
@@ -159,7 +161,7 @@ class ShapeStats:
 
         Raises:
             JSONTextError: It is no JSON. Then nothing is counted.
-            ValueError: As for ``observe``.
+            ValueError, TypeError: As for ``observe``.
         """
         held, time = bytes(checked_json(text, "text")), milliseconds(at)
         self._start(time, count).observe_text(held, time, count)
@@ -182,6 +184,7 @@ class ShapeStats:
 
         Raises:
             ValueError: They are of different tools or limits, or look at strings differently.
+            TypeError: The other one is no ShapeStats.
         """
         self._check_alike(other)
         added = other.root
