@@ -10,7 +10,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -363,6 +363,33 @@ def test_windows_do_not_queue_up() -> None:
         is_free.set()
     monitor.observe(MIGRATED)
     assert (monitor.state.compared, monitor.state.waiting) == (2, 0)
+
+
+def test_a_window_that_was_never_compared_is_a_failure_and_the_next_one_is_compared() -> None:
+    is_free = threading.Event()
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    pool.submit(is_free.wait, 60)
+    monitor = DriftMonitor("t", of((BEFORE, 500)), window=20, logger=None, executor=pool)
+    for _ in range(20):
+        monitor.observe(MIGRATED)
+    pool.shutdown(wait=False, cancel_futures=True)
+    is_free.set()
+    assert (monitor.state.compared, monitor.state.failures) == (0, 1)
+    assert monitor.state.last_failure == "CancelledError"
+    for _ in range(20):
+        monitor.observe(MIGRATED)
+    assert (monitor.state.compared, monitor.state.waiting) == (1, 0)
+
+
+def test_an_executor_that_takes_nothing_is_not_asked_again() -> None:
+    class Refusing(concurrent.futures.Executor):
+        def submit(self, *_: object, **__: object) -> NoReturn:
+            raise OSError("no thread")
+
+    monitor = DriftMonitor("t", of((BEFORE, 500)), window=20, logger=None, executor=Refusing())
+    for _ in range(60):
+        monitor.observe(MIGRATED)
+    assert (monitor.state.compared, monitor.state.failures) == (3, 0)
 
 
 def test_a_failure_elsewhere_is_counted() -> None:

@@ -424,6 +424,23 @@ def test_a_database_holds_the_baselines_of_many_tools(tmp_path: Path) -> None:
     assert again.load("c") is None
 
 
+def test_threads_share_a_database_in_memory() -> None:
+    store = BaselineStore(":memory:")
+    stats = ShapeStats("t")
+    stats.observe({"a": 1})
+
+    def merge() -> None:
+        for _ in range(50):
+            store.merge(stats)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(merge) for _ in range(4)]:
+            done.result()
+    loaded = store.load("t")
+    assert loaded is not None
+    assert loaded.observations == 200
+
+
 def test_a_database_in_memory_is_closed_with_its_store() -> None:
     stores = [BaselineStore(":memory:")]
     connection = stores[0]._memory

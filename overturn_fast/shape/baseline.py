@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import sqlite3
+import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -356,6 +357,7 @@ class BaselineStore:
         self._memory = self._connected() if self._path == ":memory:" else None
         if self._memory is not None:
             weakref.finalize(self, self._memory.close)
+        self._lock = threading.RLock()  # held while the connection in memory is used
 
     def tools(self) -> list[str]:
         """The names of the tools, sorted."""
@@ -402,7 +404,7 @@ class BaselineStore:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         if self._memory is not None:
-            with self._memory:
+            with self._lock, self._memory:
                 yield self._memory
             return
         with closing(self._connected()) as connection:

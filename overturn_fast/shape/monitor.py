@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar, cast, overload
 
@@ -190,6 +190,7 @@ class DriftMonitor:
                 if self._is_handed_over or self._count < min(self._full, self._policy.min_current):
                     return
                 window = self._take()
+                self._is_handed_over = self._executor is not None
             self._hand_over(window, now)
         except Exception as error:
             self._fail(error)
@@ -218,22 +219,29 @@ class DriftMonitor:
 
     def _hand_over(self, window: ShapeStats, now: float) -> None:
         """Have a window compared."""
-        if self._executor is not None:
-            self._is_handed_over = True
-            try:
-                self._executor.submit(self._compare_quietly, window, now)
-            except RuntimeError:  # it was shut down, as it is at the end of a process
-                self._executor = None
         if self._executor is None:
             self._compare_quietly(window, now)
+            return
+        try:
+            future = self._executor.submit(self._compare_quietly, window, now)
+        except Exception:  # it was shut down, as it is at the end of a process
+            self._executor = None
+            self._is_handed_over = False
+            self._compare_quietly(window, now)
+        else:
+            future.add_done_callback(self._take_back)
+
+    def _take_back(self, future: Future[None]) -> None:
+        """The executor has compared a window, or never will."""
+        self._is_handed_over = False
+        if future.cancelled():
+            self._fail(CancelledError("the executor was shut down before it compared a window"))
 
     def _compare_quietly(self, window: ShapeStats, now: float) -> None:
         try:
             self._compare(window, now)
         except Exception as error:
             self._fail(error)
-        finally:
-            self._is_handed_over = False
 
     def _compare(self, window: ShapeStats, now: float) -> Comparison | None:
         """Compare a window with the baseline, and tell what has changed."""
