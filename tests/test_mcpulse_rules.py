@@ -393,9 +393,10 @@ def test_nothing_of_arguments_and_results_is_kept_or_sent(
 
 
 def sessions() -> list[object]:
-    from overturn_fast.mcpulse import fork, session
+    from overturn_fast import _fork
+    from overturn_fast.mcpulse import session
 
-    return [session._sessions, list(fork._renewables)]
+    return [session._sessions, list(_fork._renewables)]
 
 
 def longer_strings(mark: str) -> list[str]:
