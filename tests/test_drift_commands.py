@@ -271,6 +271,16 @@ def test_several_may_extend_a_database_at_once(run: Run) -> None:
     assert "t: 200 responses" in run("show", "all.db").output
 
 
+def test_a_tool_whose_name_has_no_utf_8_is_an_error_with_a_database(run: Run) -> None:
+    result = run("learn", "-", "--tool", "\udcff", "-o", "all.db", input=b"1\n")
+    assert result.exit_code == 2
+    assert "must not hold a lone surrogate" in result.output
+    run("learn", "-", "--tool", "t", "-o", "all.db", input=b"1\n")
+    result = run("show", "all.db", "--tool", "\udcff")
+    assert result.exit_code == 2
+    assert "'all.db' has no tool '\\udcff'" in result.output
+
+
 @pytest.mark.parametrize("command", ["learn", "show", "check", "merge"])
 def test_a_file_that_is_no_database_is_reported(run: Run, command: str) -> None:
     Path("x.ndjson").write_text("{}\n")

@@ -95,7 +95,7 @@ def read_baseline(path: str, tool: str | None = None) -> ShapeStats:
             stats = load(path)
             if tool is not None and stats.tool != tool:
                 known = printable(stats.tool)
-                raise FileFailure(f"'{path}' is of the tool '{known}', not '{tool}'")
+                raise FileFailure(f"'{path}' is of the tool '{known}', not '{printable(tool)}'")
             return stats
         tools = tools_in(path)
         if tool is None and len(tools) != 1:
@@ -104,7 +104,7 @@ def read_baseline(path: str, tool: str | None = None) -> ShapeStats:
     except (OSError, BaselineError, sqlite3.Error) as error:
         _fail_reading(path, error)
     if found is None:
-        raise FileFailure(f"'{path}' has no tool '{tool}'")
+        raise FileFailure(f"'{path}' has no tool '{printable(tool or tools[0])}'")
     return found
 
 
