@@ -446,6 +446,15 @@ def rows_of(path: Path, query: str) -> list[Any]:
         return connection.execute(query).fetchall()
 
 
+def test_a_message_of_sqlite_that_is_no_text_is_a_named_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    BaselineStore(path).save(ShapeStats("t"))
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE base", b"CREATE TABL\x98 base"))
+    for use in (BaselineStore(path).tools, lambda: BaselineStore(path).save(ShapeStats("t"))):
+        with pytest.raises(BaselineError, match="not a database of baselines"):
+            use()
+
+
 def test_reading_makes_no_database_and_changes_none(tmp_path: Path) -> None:
     missing = BaselineStore(tmp_path / "missing.db")
     assert missing.tools() == []

@@ -260,6 +260,7 @@ static bool read_options(const module_state *state, int profile, PyObject *encod
         options->max_depth = PyLong_AsSsize_t(checked);
         Py_DECREF(checked);
     }
+    options->max_conversions = options->max_depth;
     return true;
 }
 
@@ -784,7 +785,8 @@ enum {
 #else
     CALLS_A_LEVEL = 4, /* functions of C count too: the str.join between the two */
 #endif
-    CALLS_FOR_A_VALUE = 8 /* at the end of the way down */
+    CALLS_FOR_A_VALUE = 8, /* at the end of the way down */
+    MOST_CONVERSIONS = 100 /* as the twin has it, which decides past that */
 };
 
 /* How many levels of nesting the SDK, which recurses, certainly reaches from here. Deeper values
@@ -819,6 +821,8 @@ static bool read_compat_options(const module_state *state, PyObject *encoder, Py
     if (options->max_depth > levels) {
         options->max_depth = levels;
     }
+    options->max_conversions =
+        options->max_depth < MOST_CONVERSIONS ? options->max_depth : MOST_CONVERSIONS;
     return true;
 }
 
@@ -879,16 +883,22 @@ static bool is_list_or_none(PyObject *names) {
            PyList_CheckExact(names);
 }
 
+/* Whether a list of names, or none, has any in it. */
+static bool declares_any(PyObject *names) {
+    return names != NULL && names != Py_None && PyObject_Size(names) != 0;
+}
+
 /* Whether reading the declared names once more gives the same ones. */
 static bool can_be_read_again(PyObject *names) {
     return is_list_or_none(names) || PyAnySet_CheckExact(names) || PyUnicode_CheckExact(names);
 }
 
-/* As select_from, by the rules of the SDK: they are the same for an exact dict and names that are
- * declared in a list. */
+/* As select_from, by the rules of the SDK: they are the same for an exact dict without keys that run
+ * code when they are compared, and names that are declared in a list. */
 static bool select_for_compat(const module_state *state, PyObject *args, PyObject *match_on,
                               PyObject *ignore_args, kept_members *room, selected_args *selected) {
-    if (PyDict_CheckExact(args) && is_list_or_none(match_on) && is_list_or_none(ignore_args)) {
+    if (PyDict_CheckExact(args) && is_list_or_none(match_on) && is_list_or_none(ignore_args) &&
+        ((!declares_any(match_on) && !declares_any(ignore_args)) || has_plain_keys(args))) {
         return select_from(state, args, match_on, ignore_args, room, selected);
     }
     *selected = (selected_args){0};
@@ -1022,6 +1032,7 @@ static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ss
     }
     if (nargs == 5) {
         options.max_depth = PyLong_AsSsize_t(args[4]);
+        options.max_conversions = options.max_depth;
     }
     const ovt_llm_parts parts = {
         .kinds =

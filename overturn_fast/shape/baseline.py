@@ -471,6 +471,8 @@ def _has_table(connection: sqlite3.Connection) -> bool:
         names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
     except sqlite3.DatabaseError as error:
         raise BaselineError(f"not a database of baselines: {error}") from None
+    except UnicodeDecodeError:  # of a message in which SQLite quotes what it found
+        raise BaselineError("not a database of baselines: it is damaged") from None
     if names and "baseline" not in names:
         raise BaselineError("not a database of baselines: it has other tables")
     return bool(names)
