@@ -883,22 +883,16 @@ static bool is_list_or_none(PyObject *names) {
            PyList_CheckExact(names);
 }
 
-/* Whether a list of names, or none, has any in it. */
-static bool declares_any(PyObject *names) {
-    return names != NULL && names != Py_None && PyObject_Size(names) != 0;
-}
-
 /* Whether reading the declared names once more gives the same ones. */
 static bool can_be_read_again(PyObject *names) {
     return is_list_or_none(names) || PyAnySet_CheckExact(names) || PyUnicode_CheckExact(names);
 }
 
-/* As select_from, by the rules of the SDK: they are the same for an exact dict without keys that run
- * code when they are compared, and names that are declared in a list. */
+/* As select_from, by the rules of the SDK: they are the same for an exact dict and names that are
+ * declared in a list. */
 static bool select_for_compat(const module_state *state, PyObject *args, PyObject *match_on,
                               PyObject *ignore_args, kept_members *room, selected_args *selected) {
-    if (PyDict_CheckExact(args) && is_list_or_none(match_on) && is_list_or_none(ignore_args) &&
-        ((!declares_any(match_on) && !declares_any(ignore_args)) || has_plain_keys(args))) {
+    if (PyDict_CheckExact(args) && is_list_or_none(match_on) && is_list_or_none(ignore_args)) {
         return select_from(state, args, match_on, ignore_args, room, selected);
     }
     *selected = (selected_args){0};
