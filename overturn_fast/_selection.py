@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from overturn_fast._convert import mapping_of
 from overturn_fast._errors import ReadFailure, conversion_failure
 
 __all__ = ["key_names", "select_args", "select_as_sdk"]
+
+_MISSING: Final = object()
 
 
 def key_names(names: Iterable[str] | None, parameter: str) -> tuple[str, ...]:
@@ -57,6 +59,8 @@ def select_args(
     """
     kept = key_names(match_on, "match_on")
     dropped = key_names(ignore_args, "ignore_args")
+    if kept and type(args) is dict:
+        return _kept(args, kept)
     try:
         mapping = mapping_of(args)
     except ReadFailure as error:
@@ -68,6 +72,12 @@ def select_args(
     if dropped:
         return {key: value for key, value in mapping.items() if key not in dropped}
     return mapping
+
+
+def _kept(args: dict[Any, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """What a dict has under the names. Each is looked up once: odd keys run code of their own."""
+    found = ((name, args.get(name, _MISSING)) for name in names)
+    return {name: value for name, value in found if value is not _MISSING}
 
 
 def select_as_sdk(

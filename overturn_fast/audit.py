@@ -317,13 +317,17 @@ class _Array:
             return
         text = b"".join(self._rest)
         taken = self._audit.add_items(text, is_last=is_last)
+        place, at = self._place, 0
         for refused in taken.refused:
-            place = self._place.after(text, refused.start + (refused.error.offset or 0))
+            # From one place to the next: counting from the start each time would take very long.
+            offset = refused.start + (refused.error.offset or 0)
+            place, at = place.after(text[at:offset], offset - at), offset
             yield Refusal(*place, _reason_of(refused.error))
         self._is_over = taken.is_over
         if taken.is_over and taken.refused:
             self.is_cut_short = isinstance(taken.refused[-1].error, JSONTextError)
-        self._place = self._place.after(text, taken.consumed)
+        if not self._is_over:  # and so all of these are parts of what was consumed
+            self._place = place.after(text[at : taken.consumed], taken.consumed - at)
         self._rest = [] if self._is_over else [text[taken.consumed :]]
         self._size = len(text) - taken.consumed
         # An item that is larger than a part is not read anew with each of them.

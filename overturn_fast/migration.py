@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -25,6 +26,9 @@ ProfileName = Literal["default", "compat"]
 
 _FEW: Final = 8
 """Of so many arguments every selection is tried, of more only those that leave out or keep two."""
+_MOST_WRITTEN: Final = 1_000_000
+"""Arguments of one recording that are hashed, at most, for the selections of one size: of hundreds
+of arguments those that leave out two are not tried."""
 
 
 class MigrationError(ValueError):
@@ -212,7 +216,8 @@ def _entries(text: str) -> Iterator[_Entry]:
         end = reader.position
         if key in seen:
             reader.position = start
-            reader.fail(f"the fingerprint {key[:12]}... stands here for the second time")
+            shown = json.dumps(key[:12])[1:-1]  # it may be any text
+            reader.fail(f"the fingerprint {shown}... stands here for the second time")
         seen.add(key)
         reader.take(":")
         reader.skip_space()
@@ -280,7 +285,8 @@ def _selections(args: Any) -> Iterator[tuple[str, ...] | None]:
     if count > _FEW:
         sizes = (count - 1, 1, count - 2, 2, 0)
     for size in sizes:
-        yield from itertools.combinations(names, size)
+        if math.comb(count, size) * size <= _MOST_WRITTEN:
+            yield from itertools.combinations(names, size)
 
 
 def _other_profile(found: list[_Found | None]) -> ProfileName:

@@ -20,6 +20,7 @@ from test_leaks import resident_bytes
 from text_generator import MUTANTS, Generator
 
 from overturn_fast import DepthError, compat, fingerprint, portability
+from overturn_fast._errors import line_and_column
 from overturn_fast._reasons import PORTABLE_DEPTH, TEXT_REASONS, Reason
 from overturn_fast.audit import (
     REASONS,
@@ -475,6 +476,28 @@ def test_places_count_from_the_start_of_the_file_whatever_white_space_is_there()
             refused, report = fed(before + b"[" + bad + b"," + line("t", {"a": LARGE}) + b"]", size)
             assert refused == [Refusal(first, column + 10, reason)]
             assert report.groups[0].first == 2
+
+
+def test_places_in_an_array_are_counted_from_one_to_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = 0
+
+    def counting(text: bytes, offset: int) -> tuple[int, int]:
+        nonlocal counted
+        counted += len(text)
+        return line_and_column(text, offset)
+
+    monkeypatch.setattr("overturn_fast.audit.line_and_column", counting)
+    text = b"[" + b'"\xc3\xa9",\n1,2,' * 1_000 + b"3]"
+    refused, report = fed(text, len(text))
+    assert report.refused == len(refused) == 3_001
+    reason = "a call must be an object, not "
+    assert refused[-4:] == [
+        Refusal(1_000, 5, reason + "a string"),
+        *(Refusal(1_001, 2 * number + 1, reason + "a number") for number in range(3)),
+    ]
+    assert counted < 3 * len(text)
 
 
 def test_what_follows_the_end_of_an_array_that_is_no_json_is_not_read() -> None:

@@ -275,6 +275,19 @@ def test_an_object_that_turns_into_another_one_without_end_is_an_error(
         )
 
 
+@pytest.mark.parametrize("count", [1, 99, 100, 101, 102, 200, 290])
+def test_a_value_may_turn_into_another_one_a_hundred_times(engine: ModuleType, count: int) -> None:
+    value: Any = " text "
+    for _ in range(count):
+        value = generator.Model(value)
+    canonical_json = compat_of(engine, "canonical_json")
+    if count <= 100:
+        assert canonical_json(value) == '"text"' == sdk.canonical_json(value)
+    else:
+        with pytest.raises(UnsupportedTypeError, match="Model has no canonical form"):
+            canonical_json(value)
+
+
 def test_an_int_with_more_digits_than_str_writes_is_that_of_the_default_profile(
     engine: ModuleType,
 ) -> None:

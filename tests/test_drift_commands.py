@@ -246,6 +246,14 @@ def test_a_time_that_no_line_has_is_told(run: Run, name: str, said: bool) -> Non
     assert (f'no line has a time: there is no member "{name}"' in result.output) is said
 
 
+def test_incidents_are_not_read_from_what_may_have_no_end(learned: Run) -> None:
+    for command in ("check", "report"):
+        rest = ("weeks.ndjson", *OPTIONS) if command == "check" else ("-o", "report.html")
+        result = learned(command, "search.json", "--incidents", "/dev/zero", *rest)
+        assert result.exit_code == (4 if command == "check" else 2)
+        assert "Cannot read '/dev/zero': it is no regular file" in result.output
+
+
 def test_show_prints_a_tree_with_percentages(learned: Run) -> None:
     output = learned("show", "search.json").output
     assert output.startswith(
@@ -340,6 +348,16 @@ def test_several_may_extend_a_database_at_once(run: Run) -> None:
     learning = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait(120) for process in learning] == [0] * 4
     assert "t: 200 responses" in run("show", "all.db").output
+
+
+def test_a_tool_whose_name_has_no_utf_8_is_an_error_with_a_database(run: Run) -> None:
+    result = run("learn", "-", "--tool", "\udcff", "-o", "all.db", input=b"1\n")
+    assert result.exit_code == 2
+    assert "must not hold a lone surrogate" in result.output
+    run("learn", "-", "--tool", "t", "-o", "all.db", input=b"1\n")
+    result = run("show", "all.db", "--tool", "\udcff")
+    assert result.exit_code == 2
+    assert "'all.db' has no tool '\\udcff'" in result.output
 
 
 @pytest.mark.parametrize("command", ["learn", "show", "check", "merge"])

@@ -13,7 +13,7 @@ import pytest
 
 import overturn_fast
 from overturn_fast import compat
-from overturn_fast.migration import Migration, MigrationError, migrate
+from overturn_fast.migration import Migration, MigrationError, _selections, migrate
 
 pytest.importorskip("overturn.fingerprint")
 # The package has a function of the name of its module.
@@ -98,6 +98,19 @@ def test_the_selection_is_found_among_many_arguments() -> None:
     assert len(migrate(text).unmatched) == 1
 
 
+@pytest.mark.parametrize(("count", "most"), [(8, 10_000), (30, 10**5), (120, 10**6), (3000, 10**4)])
+def test_looking_for_a_selection_takes_no_longer_the_more_there_are(count: int, most: int) -> None:
+    names = dict.fromkeys(f"a{number}" for number in range(count))
+    assert sum(len(selection or names) for selection in _selections(names)) <= most
+
+
+def test_a_selection_is_found_among_hundreds_of_arguments() -> None:
+    args = {f"a{number}": number for number in range(200)} | {"n": LARGE}
+    for match_on in (["n"], [name for name in args if name != "a3"]):
+        (recording,) = migrate(text_of(keyed("t", args, 1, match_on))).recordings
+        assert recording.match_on == tuple(match_on)
+
+
 def test_a_key_of_neither_profile_stays_and_is_reported() -> None:
     migration = migrate(text_of(UNMATCHED, DIFFERENT))
     assert [recording.key for recording in migration.unmatched] == [UNMATCHED[0]]
@@ -172,6 +185,10 @@ BAD: list[tuple[str, str]] = [
     ('{"a":{"name":"t","args":{}}', "expected ',' or '}': line 1, column 28"),
     ('{"a":{"name":"t","args":{}},}', "expected a fingerprint in double quotes"),
     ('{\n"a":{"name":"t","args":{}},\n"a":{"name":"t","args":{}}}', "stands here for the second"),
+    (
+        '{"\\u001b[3m":{"name":"t","args":{}},"\\u001b[3m":{"name":"t","args":{}}}',
+        "the fingerprint \\u001b[3m... stands here",
+    ),
     ('{"a":{"name":"t","args":{}}} x', "more text after the recordings: line 1, column 30"),
     ('{"a":{"name":"t","args":' + "[" * 100_000, "nested too deeply: line 1, column 6"),
     ("\ufeff{}", f"{NO_RECORDINGS}: line 1, column 1"),
@@ -278,6 +295,11 @@ def test_the_report_holds_everything_that_needs_a_look(command: Any, path: Path)
         near[0]: near[1],
         UNMATCHED[0]: UNMATCHED[1],
     }
+
+
+def test_no_key_steers_the_terminal(command: Any, path: Path) -> None:
+    path.write_text(text_of(("\x1b[31m\n", {"name": "t\x1b", "args": 1})), "utf-8")
+    assert command(path).output.splitlines()[-1] == "  t\\u001b \\u001b[31m\\u000a"
 
 
 def test_a_file_that_cannot_be_read_stays_what_it_is(command: Any, path: Path) -> None:

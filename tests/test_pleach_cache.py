@@ -810,7 +810,10 @@ def test_a_damaged_entry_of_a_mapping_is_a_named_error(data: Any) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    ["value = '{'", "value = CAST('{' AS BLOB)", "created = 'x'", "metadata = '{\"x\":1}'"],
+    [
+        *("value = '{'", "value = CAST('{' AS BLOB)", "created = 'x'", "metadata = '{\"x\":1}'"),
+        "metadata = printf('%.*c', 100000, '[')",
+    ],
 )
 def test_a_damaged_row_is_a_named_error(tmp_path: Path, change: str) -> None:
     path = tmp_path / "answers.db"
@@ -821,6 +824,42 @@ def test_a_damaged_row_is_a_named_error(tmp_path: Path, change: str) -> None:
         connection.close()
         with pytest.raises(CorruptStoreError):
             cache.get(CALL)
+
+
+def test_a_damaged_fingerprint_is_a_named_error(tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    with FingerprintCache(path, "interactive") as cache:
+        cache.put(CALL, b"x")
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE entry SET fingerprint = printf('%.*c', 100000, '[')")
+    with contextlib.closing(SQLiteStore(path)) as store, pytest.raises(CorruptStoreError):
+        list(store.recent("interactive", None, 1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["DELETE FROM total", "UPDATE total SET bytes = 'x'", "UPDATE entry SET size = 'x'"],
+)
+def test_damaged_sizes_are_a_named_error(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "answers.db"
+    with FingerprintCache(path, "interactive", max_bytes=10) as cache:
+        cache.put(CALL, b"x" * 8)
+        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE total SET bytes = 8")
+            connection.execute(change)
+        with pytest.raises(CorruptStoreError, match="the sizes of the entries are damaged"):
+            _ = cache.stats, cache.put({**CALL, "seed": 1}, b"x" * 8)
+
+
+def test_a_message_of_sqlite_that_is_no_text_is_a_named_error(tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    FingerprintCache(path, "interactive").close()
+    data = path.read_bytes()
+    path.write_bytes(
+        data.replace(b"CREATE INDEX entry_by_use ON", b"CREATE IND\x98X entry_by_use ON")
+    )
+    with pytest.raises(CorruptStoreError, match="is damaged"):
+        SQLiteStore(path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")

@@ -299,6 +299,27 @@ def test_names_that_are_no_str_select_the_keys_that_they_are_equal_to(engine: Mo
     assert selects_alike(engine, args, {"1": "text", "null": "none", "2": "float"}, None, [1])
 
 
+@pytest.mark.parametrize("count", [1, 2, 20], ids=lambda count: f"{count} names")
+def test_a_dict_that_changes_when_its_keys_are_compared_is_looked_up_in_once(
+    engine: ModuleType, count: int
+) -> None:
+    class Key:
+        """A key that has the hash of a name, and clears the dict when it is compared with it."""
+
+        def __hash__(self) -> int:
+            return hash("a")
+
+        def __eq__(self, other: object) -> bool:
+            args.clear()
+            return False
+
+    args: dict[Any, Any] = {}
+    args = {Key(): 0, "b": 2, "a": 1}
+    names = ["b", "a", *map(str, range(count))]
+    assert engine.tool_fingerprint("t", args, names) == engine.tool_fingerprint("t", {"b": 2})
+    assert args == {}
+
+
 def test_keys_that_are_left_out_need_no_text(engine: ModuleType, error_of: Any) -> None:
     args = {b"bytes": 1, "a": 2, (1, 2): 3}
     assert selects_alike(engine, args, {"a": 2}, ["a"])

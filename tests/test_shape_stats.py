@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -458,6 +459,79 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"no database at all, but long enough to be read as one" * 20)
     with pytest.raises(BaselineError, match="not a database"):
         BaselineStore(tmp_path / "x.db").tools()
+
+
+def rows_of(path: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_a_message_of_sqlite_that_is_no_text_is_a_named_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    BaselineStore(path).save(ShapeStats("t"))
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE base", b"CREATE TABL\x98 base"))
+    for use in (BaselineStore(path).tools, lambda: BaselineStore(path).save(ShapeStats("t"))):
+        with pytest.raises(BaselineError, match="not a database of baselines"):
+            use()
+
+
+def test_reading_makes_no_database_and_changes_none(tmp_path: Path) -> None:
+    missing = BaselineStore(tmp_path / "missing.db")
+    assert missing.tools() == []
+    assert missing.load("t") is None
+    empty = tmp_path / "empty.db"
+    empty.write_bytes(b"")
+    assert BaselineStore(empty).tools() == []
+    assert BaselineStore(empty).load("t") is None
+    assert empty.read_bytes() == b""
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.db"]
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE customer (name TEXT)")
+    before = path.read_bytes()
+    store = BaselineStore(path)
+    for use in (store.tools, lambda: store.load("t"), lambda: store.save(ShapeStats("t"))):
+        with pytest.raises(BaselineError, match="it has other tables"):
+            use()
+    with pytest.raises(BaselineError, match="it has other tables"):
+        store.merge(ShapeStats("t"))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("tool", "document"),
+    [("t", None), ("t", b"{}"), (None, "{}"), (b"t", "{}")],
+    ids=["null", "blob", "null as name", "blob as name"],
+)
+def test_rows_of_other_types_are_refused(tmp_path: Path, tool: Any, document: Any) -> None:
+    path = tmp_path / "x.db"
+    BaselineStore(path).save(ShapeStats("other"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO baseline VALUES (?, ?)", (tool, document))
+    store = BaselineStore(path)
+    with pytest.raises(BaselineError, match="a row has values of other types"):
+        store.load("t") if tool == "t" else store.tools()
+
+
+@pytest.mark.parametrize("place", ["file", ":memory:"])
+def test_a_name_without_utf_8_is_in_no_database(tmp_path: Path, place: str) -> None:
+    store = BaselineStore(tmp_path / "x.db" if place == "file" else place)
+    for write in (store.save, store.merge):
+        with pytest.raises(BaselineError, match="lone surrogate"):
+            write(ShapeStats("\udcff"))
+    assert store.load("\udcff") is None
+    assert store.tools() == []
+
+
+@pytest.mark.parametrize("name", ["a b.db", "100%.db", "what?.db", "a#b.db", "é.db"], ids=ascii)
+def test_a_database_may_have_any_name(tmp_path: Path, name: str) -> None:
+    BaselineStore(tmp_path / name).save(ShapeStats("t"))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert rows_of(tmp_path / name, "SELECT tool FROM baseline") == [("t",)]
+    assert BaselineStore(tmp_path / name).tools() == ["t"]
 
 
 @given(OBSERVED, LIMITS, st.booleans())

@@ -261,6 +261,7 @@ static bool read_options(const module_state *state, int profile, PyObject *encod
         options->max_depth = PyLong_AsSsize_t(checked);
         Py_DECREF(checked);
     }
+    options->max_conversions = options->max_depth;
     return true;
 }
 
@@ -775,7 +776,8 @@ enum {
 #else
     CALLS_A_LEVEL = 4, /* functions of C count too: the str.join between the two */
 #endif
-    CALLS_FOR_A_VALUE = 8 /* at the end of the way down */
+    CALLS_FOR_A_VALUE = 8, /* at the end of the way down */
+    MOST_CONVERSIONS = 100 /* as the twin has it, which decides past that */
 };
 
 /* How many levels of nesting the SDK, which recurses, certainly reaches from here. Deeper values
@@ -810,6 +812,8 @@ static bool read_compat_options(const module_state *state, PyObject *encoder, Py
     if (options->max_depth > levels) {
         options->max_depth = levels;
     }
+    options->max_conversions =
+        options->max_depth < MOST_CONVERSIONS ? options->max_depth : MOST_CONVERSIONS;
     return true;
 }
 
@@ -1013,6 +1017,7 @@ static PyObject *call_fingerprint(PyObject *module, PyObject *const *args, Py_ss
     }
     if (nargs == 5) {
         options.max_depth = PyLong_AsSsize_t(args[4]);
+        options.max_conversions = options.max_depth;
     }
     const ovt_llm_parts parts = {
         .kinds =

@@ -454,7 +454,7 @@ static OVT_NEVER_INLINE outcome convert_current(walk *w, value_kind *kind) {
             *kind = KIND_DROPPED;
             break;
         }
-        if (conversions > w->options->max_depth) {
+        if (conversions > w->options->max_conversions) {
             result = fail_nesting(w, NULL);
             break;
         }

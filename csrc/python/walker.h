@@ -59,6 +59,7 @@ typedef struct {
     PyObject *converter; /* of the profile */
     PyObject *encoder;   /* the caller's hook, or None */
     Py_ssize_t max_depth;
+    Py_ssize_t max_conversions; /* of one value, one after the other */
 } ovt_walk_options;
 
 /* Appends the canonical text of `value` to `out`. `selection` applies to an exact dict only and

@@ -130,7 +130,7 @@ def _write_report(out: BinaryIO, migration: Migration, have: str) -> None:
         lines.append(
             f"{len(migration.unmatched):,} keep a key that no selection of their arguments gives:"
         )
-        lines.extend(f"  {printable(r.name)} {r.key[:12]}" for r in migration.unmatched)
+        lines.extend(f"  {printable(r.name)} {printable(r.key[:12])}" for r in migration.unmatched)
     for collision in migration.collisions:
         lines.extend(_collision_lines(collision))
     out.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))

@@ -285,14 +285,14 @@ def _row(fingerprint: str, metadata: str, usage: str, outcome: Any, at: float) -
     try:
         known = read_metadata(json.loads(metadata)) or FingerprintMetadata()
         return LedgerRow(_fingerprint(fingerprint), known, json.loads(usage), outcome, at)
-    except (InputError, ValueError, TypeError) as error:
+    except (InputError, ValueError, TypeError, RecursionError) as error:
         raise CorruptStoreError("a row of the ledger is damaged") from error
 
 
 def _fingerprint(text: str) -> Fingerprint:
     try:
         return read_fingerprint(json.loads(text))
-    except (InputError, ValueError, TypeError) as error:
+    except (InputError, ValueError, TypeError, RecursionError) as error:
         raise CorruptStoreError("a fingerprint in the ledger is damaged") from error
 
 

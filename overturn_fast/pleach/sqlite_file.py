@@ -115,6 +115,8 @@ class SQLiteFile:
                 yield connection
             except sqlite3.Error as error:
                 raise self._failure(error) from error
+            except UnicodeDecodeError as error:  # of a message in which SQLite quotes what it found
+                raise CorruptStoreError(f"{self.path} is damaged") from error
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

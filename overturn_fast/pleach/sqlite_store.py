@@ -109,8 +109,7 @@ class SQLiteStore:
     def totals(self) -> tuple[int, int]:
         """How many entries there are, and how many bytes their values have."""
         with self.file.reading() as connection:
-            entries, size = connection.execute("SELECT entries, bytes FROM total").fetchone()
-        return entries, size
+            return _totals(connection)
 
     def close(self) -> None:
         """Write down which entries were used last, and close the file.
@@ -140,7 +139,7 @@ class SQLiteStore:
 def _evict(connection: sqlite3.Connection, kept: str, max_bytes: int) -> int:
     """Delete what was used longest ago until the values fit; how many entries went."""
     evicted = 0
-    (size,) = connection.execute("SELECT bytes FROM total").fetchone()
+    _, size = _totals(connection)
     if size > max_bytes:
         oldest = "SELECT hash, size FROM entry WHERE hash != ? ORDER BY used, rowid LIMIT 1"
         while size > max_bytes:
@@ -148,9 +147,22 @@ def _evict(connection: sqlite3.Connection, kept: str, max_bytes: int) -> int:
             if row is None:
                 break
             connection.execute("DELETE FROM entry WHERE hash = ?", row[:1])
-            size -= row[1]
+            size -= _checked_count(row[1])
             evicted += 1
     return evicted
+
+
+def _totals(connection: sqlite3.Connection) -> tuple[int, int]:
+    """How many entries there are, and how many bytes their values have."""
+    row = connection.execute("SELECT entries, bytes FROM total").fetchone()
+    entries, size = row or (None, None)
+    return _checked_count(entries), _checked_count(size)
+
+
+def _checked_count(value: object) -> int:
+    if not isinstance(value, int):
+        raise CorruptStoreError("the sizes of the entries are damaged")
+    return value
 
 
 def _entry(
@@ -161,7 +173,7 @@ def _entry(
         raise CorruptStoreError("a row of an entry has values of other types")
     try:
         known = None if metadata is None else read_metadata(json.loads(metadata))
-    except (InputError, ValueError, TypeError) as error:
+    except (InputError, ValueError, TypeError, RecursionError) as error:
         raise CorruptStoreError("the metadata of an entry are damaged") from error
     return Entry(fingerprint, value, bool(is_json), created, known)
 
@@ -169,5 +181,5 @@ def _entry(
 def _fingerprint(text: Any) -> Fingerprint:
     try:
         return read_fingerprint(json.loads(text))
-    except (InputError, ValueError, TypeError) as error:
+    except (InputError, ValueError, TypeError, RecursionError) as error:
         raise CorruptStoreError("the fingerprint of an entry is damaged") from error

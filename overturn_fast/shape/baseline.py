@@ -360,22 +360,31 @@ class BaselineStore:
         self._lock = threading.RLock()  # held while the connection in memory is used
 
     def tools(self) -> list[str]:
-        """The names of the tools, sorted."""
-        with self._transaction() as connection:
-            rows = connection.execute("SELECT tool FROM baseline ORDER BY tool").fetchall()
-        return [row[0] for row in rows]
+        """The names of the tools, sorted.
+
+        Raises:
+            BaselineError: The file is no database of baselines.
+        """
+        with self._reading() as connection:
+            rows = [] if connection is None else connection.execute(_TOOLS).fetchall()
+        return [_checked_text(row[0]) for row in rows]
 
     def load(self, tool: str) -> ShapeStats | None:
         """The baseline of a tool, None if there is none.
 
         Raises:
-            BaselineError: What is stored is no baseline of this version.
+            BaselineError: What is stored is no baseline of this version, or the file is no database
+                of them.
         """
-        with self._transaction() as connection:
-            return self._load(connection, tool)
+        with self._reading() as connection:
+            return None if connection is None else self._load(connection, tool)
 
     def save(self, stats: ShapeStats) -> None:
-        """Store a baseline in the place of the one that the tool had."""
+        """Store a baseline in the place of the one that the tool had.
+
+        Raises:
+            BaselineError: The file is of something else, or the name of the tool has no UTF-8.
+        """
         with self._transaction() as connection:
             self._save(connection, stats)
 
@@ -383,6 +392,7 @@ class BaselineStore:
         """Add statistics to the baseline of their tool.
 
         Raises:
+            BaselineError: As for ``save``, or what is stored is no baseline.
             ValueError: They are of other limits, or look at strings differently.
         """
         with self._transaction() as connection:
@@ -390,16 +400,32 @@ class BaselineStore:
             self._save(connection, stats if known is None else known.merge(stats))
 
     def _load(self, connection: sqlite3.Connection, tool: str) -> ShapeStats | None:
+        if not _has_utf8(tool):
+            return None
         query = "SELECT document FROM baseline WHERE tool = ?"
         row = connection.execute(query, (tool,)).fetchone()
-        return None if row is None else loads(row[0])
+        return None if row is None else loads(_checked_text(row[0]))
 
     def _save(self, connection: sqlite3.Connection, stats: ShapeStats) -> None:
+        if not _has_utf8(stats.tool):
+            raise BaselineError("the name of a tool in a database must not hold a lone surrogate")
         connection.execute(
             "INSERT INTO baseline VALUES (?, ?)"
             " ON CONFLICT (tool) DO UPDATE SET document = excluded.document",
             (stats.tool, dumps(stats)),
         )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """A connection through which nothing is made or changed; None if there is nothing yet."""
+        if self._memory is not None:
+            with self._lock:
+                yield self._memory
+        elif not os.path.exists(self._path):
+            yield None
+        else:
+            with closing(self._opened("rw")) as connection:  # as it is after a crash, it is mended
+                yield connection if _has_table(connection) else None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -413,15 +439,58 @@ class BaselineStore:
                 yield connection
 
     def _connected(self) -> sqlite3.Connection:
-        # One in memory is closed in the thread in which the store goes, which may be any.
-        connection = sqlite3.connect(
-            self._path, timeout=60, isolation_level=None, check_same_thread=False
-        )
+        """A connection to write through, to a file that has the table."""
+        connection = self._opened("rwc")
         try:
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS baseline (tool TEXT PRIMARY KEY, document TEXT)"
-            )
-        except sqlite3.DatabaseError as error:
+            if not _has_table(connection):
+                connection.execute(_TABLE)
+        except BaseException:
             connection.close()
-            raise BaselineError(f"not a database of baselines: {error}") from None
+            raise
         return connection
+
+    def _opened(self, mode: str) -> sqlite3.Connection:
+        name = ":memory:"
+        if self._path != name:
+            path = os.path.abspath(self._path)
+            quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+            name = f"file:{quoted}?mode={mode}"
+        # One in memory is closed in the thread in which the store goes, which may be any.
+        return sqlite3.connect(
+            name, timeout=60, isolation_level=None, check_same_thread=False, uri=True
+        )
+
+
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS baseline (tool TEXT PRIMARY KEY, document TEXT)"
+_TOOLS: Final = "SELECT tool FROM baseline ORDER BY tool"
+
+
+def _has_table(connection: sqlite3.Connection) -> bool:
+    """Whether a database has the table of baselines; without it, it must be empty.
+
+    Raises:
+        BaselineError: It is of something else, or no database.
+    """
+    try:
+        names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    except sqlite3.DatabaseError as error:
+        raise BaselineError(f"not a database of baselines: {error}") from None
+    except UnicodeDecodeError:  # of a message in which SQLite quotes what it found
+        raise BaselineError("not a database of baselines: it is damaged") from None
+    if names and "baseline" not in names:
+        raise BaselineError("not a database of baselines: it has other tables")
+    return bool(names)
+
+
+def _checked_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise BaselineError("not a database of baselines: a row has values of other types")
+    return value
+
+
+def _has_utf8(tool: str) -> bool:
+    try:
+        tool.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

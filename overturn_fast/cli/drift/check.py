@@ -14,10 +14,11 @@ from overturn_fast.cli.drift.saved import (
     empty_like,
     enum_key_option,
     read_baseline,
+    read_incidents,
     tool_option,
 )
 from overturn_fast.cli.options import files_argument
-from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
+from overturn_fast.cli.output import ending_cleanly, opened
 from overturn_fast.cli.terminal import Report
 from overturn_fast.shape import Comparison, Incident, Incidents, Policy, compare
 from overturn_fast.shape.announce import ERROR, FORMATS, exit_code, written
@@ -188,13 +189,7 @@ def _print(text: str) -> None:
 
 def _updated(path: str, comparison: Comparison, at: Time | None) -> list[Incident]:
     """The incidents of which something has changed, after the file was brought up to date."""
-    incidents = Incidents()
-    if os.path.exists(path):
-        try:
-            with open(path, "rb") as file:
-                incidents.loads(file.read())
-        except (OSError, ValueError) as error:
-            raise FileFailure(f"Cannot read '{path}': {error}") from error
+    incidents = read_incidents(path) if os.path.exists(path) else Incidents()
     changed = incidents.update(comparison, time.time() if at is None else at)
     with ending_cleanly(path), opened(path) as out:
         out.write(incidents.dumps().encode())

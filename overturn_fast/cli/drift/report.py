@@ -13,6 +13,7 @@ from overturn_fast.cli.drift.saved import (
     empty_like,
     enum_key_option,
     read_baseline,
+    read_incidents,
     tool_option,
 )
 from overturn_fast.cli.output import FileFailure, ending_cleanly, opened
@@ -84,13 +85,7 @@ def report(
     bad = 0
     if current is not None:
         bad = learn_files(current, files, member=member, time_member=time_member, at=at)
-    incidents = Incidents()
-    if incidents_file is not None:
-        try:
-            with open(incidents_file, "rb") as file:
-                incidents.loads(file.read())
-        except (OSError, ValueError) as error:
-            raise FileFailure(f"Cannot read '{incidents_file}': {error}") from error
+    incidents = Incidents() if incidents_file is None else read_incidents(incidents_file)
     page = html_report(known, current, policy=policy, incidents=incidents.all(known.tool))
     with ending_cleanly(output), opened(output) as out:
         out.write(page.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
@@ -12,7 +13,14 @@ import click
 
 from overturn_fast.cli.output import INTERRUPTED, FileFailure, ending_cleanly, opened
 from overturn_fast.cli.terminal import printable
-from overturn_fast.shape import BaselineError, BaselineStore, ShapeStats, dumps, load
+from overturn_fast.shape import (
+    BaselineError,
+    BaselineStore,
+    Incidents,
+    ShapeStats,
+    dumps,
+    load,
+)
 from overturn_fast.shape.stats import MIN_KEY_BYTES
 
 __all__ = [
@@ -24,6 +32,7 @@ __all__ = [
     "enum_key_option",
     "is_database",
     "read_baseline",
+    "read_incidents",
     "tool_option",
     "tools_in",
     "write_baseline",
@@ -97,7 +106,7 @@ def read_baseline(path: str, tool: str | None = None) -> ShapeStats:
             stats = load(path)
             if tool is not None and stats.tool != tool:
                 known = printable(stats.tool)
-                raise FileFailure(f"'{path}' is of the tool '{known}', not '{tool}'")
+                raise FileFailure(f"'{path}' is of the tool '{known}', not '{printable(tool)}'")
             return stats
         tools = tools_in(path)
         if tool is None and len(tools) != 1:
@@ -106,7 +115,7 @@ def read_baseline(path: str, tool: str | None = None) -> ShapeStats:
     except (OSError, BaselineError, sqlite3.Error) as error:
         _fail_reading(path, error)
     if found is None:
-        raise FileFailure(f"'{path}' has no tool '{tool}'")
+        raise FileFailure(f"'{path}' has no tool '{printable(tool or tools[0])}'")
     return found
 
 
@@ -159,6 +168,23 @@ def empty_like(known: ShapeStats, enum_key_file: str | None) -> ShapeStats:
                 "the baseline was learned with --enum-key; it is needed here too"
             ) from error
         raise click.UsageError(f"--enum-key: {error}") from error
+
+
+def read_incidents(path: str) -> Incidents:
+    """The incidents in a file.
+
+    Raises:
+        FileFailure: It cannot be read, is no regular file, or holds something else.
+    """
+    incidents = Incidents()
+    try:
+        with open(path, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError("it is no regular file")  # and may have no end
+            incidents.loads(file.read())
+    except (OSError, ValueError) as error:
+        raise FileFailure(f"Cannot read '{path}': {error}") from error
+    return incidents
 
 
 def write_baseline(stats: ShapeStats, path: str) -> None:
