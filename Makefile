@@ -78,6 +78,8 @@ SANITIZE_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so.6,$(shel
 	$(SANITIZE_CC) -print-file-name=$(name)))
 TEST_FILES := $(wildcard CHANGELOG.md Makefile README.md benchmarks csrc docs examples \
 	pyproject.toml tests tools)
+# What runs on the twin alone, or measures, shows nothing about the C code and takes very long here.
+SANITIZED := -m "not memory" -k "not python or pythons or numpy" --ignore=tests/test_benchmarks.py
 sanitize: $(VENV)/.installed-test ## Run the suite under AddressSanitizer and UBSan (Linux, gcc)
 	@[ "$$(uname -s)" = Linux ] || { echo "make sanitize: runs on Linux only" >&2; exit 1; }
 	@rm -rf $(SANITIZE)
@@ -90,7 +92,7 @@ sanitize: $(VENV)/.installed-test ## Run the suite under AddressSanitizer and UB
 		ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 \
 		UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZE)/site OVERTURN_FAST_BACKEND=native \
-		$(abspath $(BIN))/python -m pytest $(SPLIT) -m "not memory" -p no:cacheprovider \
+		$(abspath $(BIN))/python -m pytest $(SPLIT) $(SANITIZED) -p no:cacheprovider \
 		--capture=sys $(ARGS)
 
 wheel: $(VENV)/.installed-dev ## Build sdist and wheel, and run the suite on the wheel alone
