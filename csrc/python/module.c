@@ -522,7 +522,8 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
 }
 
 static OVT_NEVER_INLINE PyObject *output_on_stack(const output_job *job) {
-    char storage[STACK_BUFFER];
+    /* Aligned, so that no vector load of a block of SHA-256 crosses a line of the cache. */
+    _Alignas(OVT_SHA256_BLOCK_SIZE) char storage[STACK_BUFFER];
     return output_through(storage, sizeof storage, job);
 }
 
