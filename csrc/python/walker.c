@@ -1037,9 +1037,13 @@ static inline outcome close_container(walk *w) {
 /* ---- scalars ------------------------------------------------------------------------------ */
 
 enum {
-    SCALAR_ROOM = 64,    /* for a comma and any value but a str */
-    SHORT_UTF8 = 256,    /* bytes of a str or key that are written in one go */
-    SHORT_TEXT = 64,     /* code points of a str that is made to keep its UTF-8 */
+    SCALAR_ROOM = 64, /* for a comma and any value but a str */
+    SHORT_UTF8 = 256, /* bytes of a str or key that are written in one go */
+    /* Code points of a str that is made to keep its UTF-8. The hash runs beside the making of it,
+     * and hides what a longer one costs; where there is none, keeping pays from the second time on.
+     */
+    KEPT_WITH_HASH = 64,
+    KEPT_WITHOUT_HASH = 1024,
     PREFETCH_AHEAD = 16, /* members */
     LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
@@ -1096,12 +1100,13 @@ static inline bool needs_trimming(ovt_text text) {
 /* The UTF-8 that CPython keeps with a non-ASCII str, or is made to keep because the str is short:
  * names and labels come again. NULL for any other, or when memory runs out: there is another way.
  */
-static inline const char *kept_utf8(PyObject *value, ovt_text text, bool trims, size_t *length) {
-    if (text.is_ascii || (trims && needs_trimming(text))) {
+static inline const char *kept_utf8(const walk *w, PyObject *value, ovt_text text, size_t *length) {
+    if (text.is_ascii || (w->trims && needs_trimming(text))) {
         return NULL;
     }
+    const size_t most = w->out->hash != NULL ? KEPT_WITH_HASH : KEPT_WITHOUT_HASH;
     const char *utf8 = ovt_cached_utf8(value, length);
-    if (OVT_UNLIKELY(utf8 == NULL) && text.length <= SHORT_TEXT && !ovt_has_surrogates(text)) {
+    if (OVT_UNLIKELY(utf8 == NULL) && text.length <= most && !ovt_has_surrogates(text)) {
         utf8 = ovt_utf8_of(value, length);
         if (utf8 == NULL) {
             PyErr_Clear();
@@ -1119,7 +1124,7 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
         return end;
     }
     size_t length;
-    const char *utf8 = kept_utf8(value, text, w->trims, &length);
+    const char *utf8 = kept_utf8(w, value, text, &length);
     if (OVT_LIKELY(utf8 != NULL && length <= SHORT_UTF8)) {
         end = put_quoted(w->out, end, utf8, length, false);
         *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
