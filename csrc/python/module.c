@@ -291,8 +291,12 @@ static PyObject *declared_names(const module_state *state, PyObject *names,
 /* Whether a name can be compared with keys as it stands. Surrogates cannot: two keys that hold them
  * may have one text, and then it counts in which order they are declared. */
 static bool is_plain_str(PyObject *name) {
+    if (!PyUnicode_CheckExact(name)) {
+        return false;
+    }
     ovt_text text;
-    return PyUnicode_CheckExact(name) && ovt_read_str(name, &text) && !ovt_has_surrogates(text);
+    return PyUnicode_IS_COMPACT_ASCII(name) ||
+           (ovt_read_str(name, &text) && !ovt_has_surrogates(text));
 }
 
 /* Whether `name` is one of the first `count` names. */
@@ -800,8 +804,11 @@ static Py_ssize_t levels_in_reach(void) {
 #else
     calls = Py_GetRecursionLimit() - PyThreadState_Get()->recursion_depth;
 #endif
+    if (OVT_LIKELY(calls >= CALLS_FOR_A_VALUE + CALLS_A_LEVEL * MANY_LEVELS)) {
+        return MANY_LEVELS;
+    }
     const Py_ssize_t levels = (calls - CALLS_FOR_A_VALUE) / CALLS_A_LEVEL;
-    return levels < 1 ? 1 : levels > MANY_LEVELS ? MANY_LEVELS : levels;
+    return levels < 1 ? 1 : levels;
 }
 
 static bool read_compat_options(const module_state *state, PyObject *encoder, PyObject *max_depth,
@@ -898,11 +905,8 @@ static bool select_for_compat(const module_state *state, PyObject *args, PyObjec
 static PyObject *compat_digest(const module_state *state, PyObject *kind, PyObject *name,
                                PyObject *args, PyObject *match_on, PyObject *ignore_args,
                                const ovt_walk_options *options) {
-    ovt_text kind_text, name_text;
-    if (!PyUnicode_CheckExact(kind) || !PyUnicode_CheckExact(name) ||
-        !can_be_read_again(match_on) || !can_be_read_again(ignore_args) ||
-        !ovt_read_str(kind, &kind_text) || !ovt_read_str(name, &name_text) ||
-        ovt_has_surrogates(kind_text) || ovt_has_surrogates(name_text)) {
+    if ((kind != state->tool_call && !is_plain_str(kind)) || !is_plain_str(name) ||
+        !can_be_read_again(match_on) || !can_be_read_again(ignore_args)) {
         return NULL;
     }
     PyObject *digest = NULL;
