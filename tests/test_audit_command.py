@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,9 +14,9 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
+from console_examples import check_examples
 from test_cli import TIMEOUT, run, run_process
 
-import overturn_fast
 from overturn_fast._reasons import TEXT_REASONS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "audit.md"
@@ -210,27 +209,4 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly() -> None:
 def test_the_examples_on_the_page_are_what_the_command_prints(tmp_path: Path) -> None:
     if not PAGE.exists():
         pytest.skip("there is no page here")
-    script = tmp_path / "overturn-fast"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m overturn_fast.cli "$@"\n')
-    script.chmod(0o755)
-    package = str(Path(overturn_fast.__file__).parent.parent)
-    search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PYTHONPATH": search, "PATH": path}
-    blocks = re.findall(r"```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    shown = [step.partition("\n") for block in blocks for step in re.split(r"(?m)^\$ ", block)[1:]]
-    assert len(shown) >= 4
-    for command, _, expected in shown:
-        if command.startswith("cat "):
-            (tmp_path / command.removeprefix("cat ")).write_text(expected, "utf-8")
-            continue
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=TIMEOUT,
-        )
-        assert done.stdout.decode() == expected, command
+    assert check_examples(PAGE, tmp_path) >= 4

@@ -8,7 +8,6 @@ import importlib
 import json
 import os
 import pty
-import re
 import select
 import signal
 import stat
@@ -21,6 +20,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from console_examples import check_examples
 from peak_memory import PEAK
 
 import overturn_fast
@@ -786,27 +786,4 @@ def test_the_package_itself_needs_neither_click_nor_rich() -> None:
 
 
 def test_the_documentation_shows_what_the_program_prints(tmp_path: Path) -> None:
-    program = tmp_path / "overturn-fast"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m overturn_fast.cli "$@"\n')
-    program.chmod(0o755)
-    package = str(Path(overturn_fast.__file__).parent.parent)
-    search = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PYTHONPATH": search, "PATH": path}
-    blocks = re.findall(r"```console\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
-    shown = [step.partition("\n") for block in blocks for step in re.split(r"(?m)^\$ ", block)[1:]]
-    assert len(shown) >= 8
-    for command, _, expected in shown:
-        if command.startswith("cat "):
-            (tmp_path / command.removeprefix("cat ")).write_text(expected, "utf-8")
-            continue
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=TIMEOUT,
-        )
-        assert done.stdout.decode() == expected, command
+    assert check_examples(DOCUMENTATION, tmp_path) >= 8

@@ -34,11 +34,10 @@ static const uint8_t *read_member(ovt_reader *reader, const uint8_t *at, size_t 
         return NULL;
     }
     span->name_end = ovt_reader_offset(reader, at);
-    at = ovt_skip_space(reader, at);
-    if (*at != ':') {
-        return ovt_reader_fail(reader, OVT_TEXT_EXPECTED_COLON, at);
+    at = ovt_skip_colon(reader, at);
+    if (at == NULL) {
+        return NULL;
     }
-    at = ovt_skip_space(reader, at + 1);
     span->value_start = ovt_reader_offset(reader, at);
     at = ovt_skip_value(reader, at, max_depth);
     if (at == NULL) {

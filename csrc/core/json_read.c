@@ -286,11 +286,7 @@ static const uint8_t *skip_name(ovt_reader *reader, const uint8_t *at) {
     if (at == NULL) {
         return NULL;
     }
-    at = ovt_skip_space(reader, at);
-    if (*at != ':') {
-        return ovt_reader_fail(reader, OVT_TEXT_EXPECTED_COLON, at);
-    }
-    return ovt_skip_space(reader, at + 1);
+    return ovt_skip_colon(reader, at);
 }
 
 /* Opens containers at `at` until a scalar or an empty container comes; returns past it. */

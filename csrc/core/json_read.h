@@ -100,6 +100,16 @@ OVT_ALWAYS_INLINE const uint8_t *ovt_skip_space(ovt_reader *reader, const uint8_
     return ovt_skip_long_space(reader, at);
 }
 
+/* The start of a member's value: past the colon after its name, which ends at `at`, and the space
+ * around it. NULL without a colon. */
+OVT_ALWAYS_INLINE const uint8_t *ovt_skip_colon(ovt_reader *reader, const uint8_t *at) {
+    at = ovt_skip_space(reader, at);
+    if (OVT_UNLIKELY(*at != ':')) {
+        return ovt_reader_fail(reader, OVT_TEXT_EXPECTED_COLON, at);
+    }
+    return ovt_skip_space(reader, at + 1);
+}
+
 /* ---- strings --------------------------------------------------------------------------------- */
 
 /* Marks of the bytes at which the plain part of a string ends: a quote, a backslash, a control

@@ -282,11 +282,7 @@ OVT_ALWAYS_INLINE const uint8_t *read_key(examination *e, const uint8_t *at, ovt
             return NULL;
         }
     }
-    at = ovt_skip_space(&e->reader, at);
-    if (OVT_UNLIKELY(*at != ':')) {
-        return ovt_reader_fail(&e->reader, OVT_TEXT_EXPECTED_COLON, at);
-    }
-    return ovt_skip_space(&e->reader, at + 1);
+    return ovt_skip_colon(&e->reader, at);
 }
 
 /* Takes a member into its object. False when memory runs out. */

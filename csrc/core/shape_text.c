@@ -110,11 +110,7 @@ OVT_ALWAYS_INLINE const uint8_t *read_name(outlining *o, const uint8_t *at, ovt_
             return NULL;
         }
     }
-    at = ovt_skip_space(o->reader, at);
-    if (OVT_UNLIKELY(*at != ':')) {
-        return ovt_reader_fail(o->reader, OVT_TEXT_EXPECTED_COLON, at);
-    }
-    return ovt_skip_space(o->reader, at + 1);
+    return ovt_skip_colon(o->reader, at);
 }
 
 /* ---- scalars --------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "dict_value.h"
+#include "hex_str.h"
 #include "number_write.h"
 
 enum {
@@ -489,18 +490,10 @@ static void add_prompt(const call_state *c, digest_batch *batch) {
     }
 }
 
-static PyObject *hex_text(const uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
-    PyObject *const text = PyUnicode_New(OVT_SHA256_HEX_SIZE, 127);
-    if (text != NULL) {
-        ovt_sha256_hex(digest, PyUnicode_DATA(text));
-    }
-    return text;
-}
-
 static step finish_batch(call_state *c, digest_batch *batch) {
     ovt_sha256_finish_all(batch->messages, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
-        PyObject *const text = hex_text(batch->digests[i]);
+        PyObject *const text = ovt_hex_str(batch->digests[i], OVT_SHA256_HEX_SIZE);
         c->fields[batch->fields[i]] = text;
         if (text == NULL) {
             return FAILED;
@@ -593,7 +586,7 @@ static step hash_key(call_state *c) {
     const bool is_written = write_key(c, &out);
     if (is_written) {
         ovt_buffer_finish_hash(&out, digest);
-        c->fields[OVT_LLM_HASH] = hex_text(digest);
+        c->fields[OVT_LLM_HASH] = ovt_hex_str(digest, OVT_SHA256_HEX_SIZE);
     } else {
         PyErr_NoMemory();
     }

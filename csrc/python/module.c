@@ -7,6 +7,7 @@
 #include "call_key.h"
 #include "dict_value.h"
 #include "docstrings.h"
+#include "hex_str.h"
 #include "json_size.h"
 #include "number_write.h"
 #include "overturn.h"
@@ -442,17 +443,6 @@ enum {
     NUMBER_IN_LIST = 25,  /* bytes: the longest double has 24, and there is a comma */
 };
 
-/* The first `size` hexadecimal digits of a digest. */
-static PyObject *hex_of(const uint8_t digest[OVT_SHA256_DIGEST_SIZE], size_t size) {
-    PyObject *text = PyUnicode_New((Py_ssize_t)size, 127);
-    if (text != NULL) {
-        char hex[OVT_SHA256_HEX_SIZE];
-        ovt_sha256_hex(digest, hex);
-        memcpy(PyUnicode_DATA(text), hex, size);
-    }
-    return text;
-}
-
 /* What is on the way to a digest or a text. */
 typedef struct {
     const char *prefix; /* hashed before the canonical text */
@@ -515,7 +505,7 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
     } else if (job->digits != 0) {
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
         ovt_buffer_finish_hash(&out, digest);
-        result = hex_of(digest, job->digits);
+        result = ovt_hex_str(digest, job->digits);
     } else if (job->as_bytes) {
         result = bytes_of(&out, room);
     } else {
@@ -625,14 +615,33 @@ static PyObject *fingerprint_of(const module_state *state, PyObject *kind, PyObj
 /* ---- the functions
  * -------------------------------------------------------------------------------- */
 
+/* What these take, and those of compat under the same names. */
+static const signature canonical_json_takes = {
+    "canonical_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
+
+static const signature hash_json_takes = {
+    "hash_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
+
+static const signature fingerprint_takes = {"fingerprint",
+                                            {NAME_KIND, NAME_NAME, NAME_ARGS, NAME_MATCH_ON,
+                                             NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
+                                            7,
+                                            5,
+                                            3};
+
+static const signature tool_fingerprint_takes = {
+    "tool_fingerprint",
+    {NAME_NAME, NAME_ARGS, NAME_MATCH_ON, NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
+    6,
+    4,
+    2};
+
 static PyObject *canonical_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                 PyObject *keywords) {
-    static const signature takes = {
-        "canonical_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
     const module_state *state = state_of(module);
     PyObject *given[3];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &canonical_json_takes, args, nargs, keywords, given) ||
         !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
         return NULL;
     }
@@ -641,12 +650,10 @@ static PyObject *canonical_json(PyObject *module, PyObject *const *args, Py_ssiz
 
 static PyObject *hash_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                            PyObject *keywords) {
-    static const signature takes = {
-        "hash_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
     const module_state *state = state_of(module);
     PyObject *given[3];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &hash_json_takes, args, nargs, keywords, given) ||
         !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
         return NULL;
     }
@@ -656,16 +663,10 @@ static PyObject *hash_json(PyObject *module, PyObject *const *args, Py_ssize_t n
 
 static PyObject *fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                              PyObject *keywords) {
-    static const signature takes = {"fingerprint",
-                                    {NAME_KIND, NAME_NAME, NAME_ARGS, NAME_MATCH_ON,
-                                     NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
-                                    7,
-                                    5,
-                                    3};
     const module_state *state = state_of(module);
     PyObject *given[7];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &fingerprint_takes, args, nargs, keywords, given) ||
         !read_options(state, OVT_PROFILE_OVERTURN, given[5], given[6], &options)) {
         return NULL;
     }
@@ -674,16 +675,10 @@ static PyObject *fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t
 
 static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *keywords) {
-    static const signature takes = {
-        "tool_fingerprint",
-        {NAME_NAME, NAME_ARGS, NAME_MATCH_ON, NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
-        6,
-        4,
-        2};
     const module_state *state = state_of(module);
     PyObject *given[6];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &tool_fingerprint_takes, args, nargs, keywords, given) ||
         !read_options(state, OVT_PROFILE_OVERTURN, given[4], given[5], &options)) {
         return NULL;
     }
@@ -848,33 +843,29 @@ static PyObject *compat_answer(const module_state *state, const char *function, 
 
 static PyObject *compat_canonical_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                        PyObject *keywords) {
-    static const signature takes = {
-        "canonical_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
     const module_state *state = state_of(module);
     PyObject *given[3];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &canonical_json_takes, args, nargs, keywords, given) ||
         !read_compat_options(state, given[1], given[2], &options)) {
         return NULL;
     }
-    return compat_answer(state, takes.function, canonical_str(given[0], &options), args, nargs,
-                         keywords);
+    return compat_answer(state, canonical_json_takes.function, canonical_str(given[0], &options),
+                         args, nargs, keywords);
 }
 
 static PyObject *compat_hash_json(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *keywords) {
-    static const signature takes = {
-        "hash_json", {NAME_VALUE, NAME_ENCODER, NAME_MAX_DEPTH}, 3, 1, 1};
     const module_state *state = state_of(module);
     PyObject *given[3];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &hash_json_takes, args, nargs, keywords, given) ||
         !read_compat_options(state, given[1], given[2], &options)) {
         return NULL;
     }
     const selected_args whole = {.args = given[0]};
-    return compat_answer(state, takes.function, digest_str(NULL, 0, &whole, &options), args, nargs,
-                         keywords);
+    return compat_answer(state, hash_json_takes.function, digest_str(NULL, 0, &whole, &options),
+                         args, nargs, keywords);
 }
 
 static bool is_list_or_none(PyObject *names) {
@@ -929,42 +920,30 @@ static PyObject *compat_digest(const module_state *state, PyObject *kind, PyObje
 
 static PyObject *compat_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                     PyObject *keywords) {
-    static const signature takes = {"fingerprint",
-                                    {NAME_KIND, NAME_NAME, NAME_ARGS, NAME_MATCH_ON,
-                                     NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
-                                    7,
-                                    5,
-                                    3};
     const module_state *state = state_of(module);
     PyObject *given[7];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &fingerprint_takes, args, nargs, keywords, given) ||
         !read_compat_options(state, given[5], given[6], &options)) {
         return NULL;
     }
     PyObject *digest =
         compat_digest(state, given[0], given[1], given[2], given[3], given[4], &options);
-    return compat_answer(state, takes.function, digest, args, nargs, keywords);
+    return compat_answer(state, fingerprint_takes.function, digest, args, nargs, keywords);
 }
 
 static PyObject *compat_tool_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                          PyObject *keywords) {
-    static const signature takes = {
-        "tool_fingerprint",
-        {NAME_NAME, NAME_ARGS, NAME_MATCH_ON, NAME_IGNORE_ARGS, NAME_ENCODER, NAME_MAX_DEPTH},
-        6,
-        4,
-        2};
     const module_state *state = state_of(module);
     PyObject *given[6];
     ovt_walk_options options;
-    if (!read_arguments(state, &takes, args, nargs, keywords, given) ||
+    if (!read_arguments(state, &tool_fingerprint_takes, args, nargs, keywords, given) ||
         !read_compat_options(state, given[4], given[5], &options)) {
         return NULL;
     }
     PyObject *digest =
         compat_digest(state, state->tool_call, given[0], given[1], given[2], given[3], &options);
-    return compat_answer(state, takes.function, digest, args, nargs, keywords);
+    return compat_answer(state, tool_fingerprint_takes.function, digest, args, nargs, keywords);
 }
 
 /* Reads the arguments of a function over any profile: its name, a value, an encoder, a depth. */
