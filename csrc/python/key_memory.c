@@ -12,7 +12,9 @@ static void forget(ovt_key_memory *memory, size_t place) {
     if (memory->sightings[place] != 0) {
         memory->sightings[place] = 0;
         memory->latest = NULL;
-        for (uint32_t i = 0; i < layout->count; i++) {
+        const uint32_t count = layout->count;
+        layout->count = 0;
+        for (uint32_t i = 0; i < count; i++) {
             Py_DECREF(layout->keys[i]); /* an exact str: no Python code runs */
         }
     }
@@ -31,16 +33,19 @@ static inline uint64_t kept_hash(PyObject *str) {
     return (uint64_t)((PyASCIIObject *)str)->hash;
 }
 
+static inline PyObject *key_at(ovt_key_row keys, size_t index) {
+    return keys.first[index * keys.step];
+}
+
 /* A number that differs for most key sets that differ, from the first key, the last one and their
  * count; 0 if they are no exact str. */
-static inline uint64_t sighting_of(const ovt_profile *profile, const ovt_member *members,
-                                   size_t count) {
-    PyObject *const first = members[0].key, *const last = members[count - 1].key;
+static inline uint64_t sighting_of(const ovt_profile *profile, ovt_key_row keys) {
+    PyObject *const first = key_at(keys, 0), *const last = key_at(keys, keys.count - 1);
     if (!PyUnicode_CheckExact(first) || !PyUnicode_CheckExact(last)) {
         return 0;
     }
     const uint64_t mixed =
-        kept_hash(first) * 31 + kept_hash(last) + count + (uint64_t)(uintptr_t)profile;
+        kept_hash(first) * 31 + kept_hash(last) + keys.count + (uint64_t)(uintptr_t)profile;
     return (mixed * UINT64_C(0x9E3779B97F4A7C15)) | 1;
 }
 
@@ -65,11 +70,8 @@ static inline bool is_same_text(const char *a, const char *b, size_t size) {
     return true;
 }
 
-/* Whether a key of a dict has the text of a remembered one. */
-static inline bool is_same_key(PyObject *kept, PyObject *key) {
-    if (OVT_LIKELY(kept == key)) {
-        return true;
-    }
+/* Whether a key of a dict, another object than the remembered one, has the same text. */
+static inline bool is_equal_key(PyObject *kept, PyObject *key) {
     if (!PyUnicode_CheckExact(key) || kept_hash(key) != kept_hash(kept) ||
         !PyUnicode_IS_COMPACT(key) || !PyUnicode_IS_COMPACT(kept) ||
         PyUnicode_GET_LENGTH(key) != PyUnicode_GET_LENGTH(kept)) {
@@ -81,29 +83,48 @@ static inline bool is_same_key(PyObject *kept, PyObject *key) {
                         (size_t)PyUnicode_GET_LENGTH(key) * (size_t)width);
 }
 
-static inline bool has_keys(const ovt_key_layout *layout, const ovt_profile *profile,
-                            const ovt_member *members, size_t count) {
-    if (layout->count != count || layout->profile != profile) {
+/* Holds these keys instead of the ones with the same texts. */
+static void hold_instead(ovt_key_layout *layout, ovt_key_row keys) {
+    for (size_t i = 0; i < keys.count; i++) {
+        PyObject *const before = layout->keys[i];
+        layout->keys[i] = Py_NewRef(key_at(keys, i));
+        Py_DECREF(before);
+    }
+}
+
+/* Whether the keys from `from` on, at which identity fails, have the texts of the remembered ones.
+ * Keys that come a second time, as in the rows of one document, take their places. */
+static OVT_NEVER_INLINE bool has_equal_keys(ovt_key_layout *layout, ovt_key_row keys, size_t from) {
+    for (size_t i = from; i < keys.count; i++) {
+        if (layout->keys[i] != key_at(keys, i) && !is_equal_key(layout->keys[i], key_at(keys, i))) {
+            return false;
+        }
+    }
+    const PyObject *const first = key_at(keys, from);
+    if (layout->stranger == first) {
+        hold_instead(layout, keys);
+    }
+    layout->stranger = first;
+    return true;
+}
+
+static inline bool has_keys(ovt_key_layout *layout, const ovt_profile *profile, ovt_key_row keys) {
+    if (layout->count != keys.count || layout->profile != profile) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!is_same_key(layout->keys[i], members[i].key)) {
-            return false;
+    PyObject *const *key = keys.first;
+    for (size_t i = 0; i < keys.count; i++, key += keys.step) {
+        if (OVT_UNLIKELY(layout->keys[i] != *key)) {
+            return has_equal_keys(layout, keys, i);
         }
     }
     return true;
 }
 
-ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
-                                    const ovt_member *members, size_t count, bool *is_worth) {
-    if (memory == NULL || count == 0 || count > OVT_LAYOUT_KEYS) {
-        return NULL;
-    }
-    ovt_key_layout *const latest = memory->latest;
-    if (latest != NULL && has_keys(latest, profile, members, count)) {
-        return latest; /* as in a list of records */
-    }
-    const uint64_t sighting = sighting_of(profile, members, count);
+static OVT_NEVER_INLINE ovt_key_layout *find_by_sighting(ovt_key_memory *memory,
+                                                         const ovt_profile *profile,
+                                                         ovt_key_row keys, bool *is_worth) {
+    const uint64_t sighting = sighting_of(profile, keys);
     if (sighting == 0) {
         return NULL;
     }
@@ -111,9 +132,7 @@ ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *p
         const size_t place = place_of(sighting, choice);
         if (memory->sightings[place] == sighting) {
             ovt_key_layout *layout = &memory->layouts[place];
-            if (has_keys(layout, profile, members, count)) {
-                layout->credit += layout->credit < MOST_CREDIT;
-                memory->latest = layout;
+            if (has_keys(layout, profile, keys)) {
                 return layout;
             }
         }
@@ -122,6 +141,27 @@ ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *p
     *is_worth = *last == sighting;
     *last = sighting;
     return NULL;
+}
+
+ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
+                                    ovt_key_row keys, bool *is_worth) {
+    if (memory == NULL || keys.count - 1 >= OVT_LAYOUT_KEYS) {
+        return NULL;
+    }
+    ovt_key_layout *const latest = memory->latest;
+    ovt_key_layout *found = latest != NULL ? latest->successor : NULL;
+    if (OVT_UNLIKELY(found == NULL || !has_keys(found, profile, keys))) {
+        found = find_by_sighting(memory, profile, keys, is_worth);
+        if (found == NULL) {
+            return NULL;
+        }
+        if (latest != NULL) {
+            latest->successor = found;
+        }
+    }
+    found->credit += found->credit < MOST_CREDIT;
+    memory->latest = found;
+    return found;
 }
 
 /* Writes the key in quotes and a colon; false if that is longer than is kept. */
@@ -181,7 +221,7 @@ void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,
             return; /* it is only a memory */
         }
     }
-    const uint64_t sighting = sighting_of(profile, members, count);
+    const uint64_t sighting = sighting_of(profile, ovt_keys_of(members, count));
     const size_t place = free_place(memory, sighting);
     if (place == OVT_LAYOUTS) {
         return;
@@ -201,5 +241,7 @@ void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,
     layout->count = (uint32_t)count;
     layout->credit = FIRST_CREDIT;
     layout->in_use = 0;
+    layout->successor = NULL;
+    layout->stranger = NULL;
     memory->sightings[place] = sighting;
 }

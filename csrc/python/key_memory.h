@@ -31,11 +31,13 @@ typedef struct {
     uint32_t index;                 /* of the key in iteration order */
 } ovt_layout_key;
 
-typedef struct {
+typedef struct ovt_key_layout {
     const ovt_profile *profile; /* which orders the keys */
-    uint32_t count;
-    uint32_t in_use;                 /* open frames that read it */
-    uint32_t credit;                 /* misses it survives before another takes its place */
+    uint32_t count;             /* 0: nothing is here */
+    uint32_t in_use;            /* open frames that read it */
+    uint32_t credit;            /* misses it survives before another takes its place */
+    struct ovt_key_layout *successor; /* the one that was found after it, or NULL */
+    const void *stranger; /* the address of the first of keys that had the text of these, not held */
     PyObject *keys[OVT_LAYOUT_KEYS]; /* in iteration order */
     ovt_layout_key in_order[OVT_LAYOUT_KEYS];
 } ovt_key_layout;
@@ -72,11 +74,24 @@ static inline void ovt_key_memory_give_back(ovt_key_memory *memory) {
 #endif
 }
 
-/* The layout of the members of a dict, of which only `key` has been filled in; NULL if there is
- * none, or no memory. Then *is_worth, which is false before, says whether to remember it once the
- * texts and the order are known. */
+/* The keys of a dict in iteration order: the first, and how many pointers lie from one to the next.
+ */
+typedef struct {
+    PyObject *const *first;
+    size_t step;
+    size_t count;
+} ovt_key_row;
+
+/* The keys of members. */
+static inline ovt_key_row ovt_keys_of(const ovt_member *members, size_t count) {
+    return (ovt_key_row){
+        (PyObject *const *)(const void *)&members->key, sizeof *members / sizeof(PyObject *), count};
+}
+
+/* The layout of a dict with these keys; NULL if there is none, or no memory. Then *is_worth, which
+ * is false before, says whether to remember it once the texts and the order are known. */
 ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
-                                    const ovt_member *members, size_t count, bool *is_worth);
+                                    ovt_key_row keys, bool *is_worth);
 
 /* Remembers the layout of members whose keys are all exact str objects without surrogates. */
 void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,

@@ -5,6 +5,7 @@
  * into several interpreters. Arguments with their default values are read here; any other goes
  * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
 #include "call_key.h"
+#include "dict_entries.h"
 #include "dict_value.h"
 #include "docstrings.h"
 #include "hex_str.h"
@@ -1499,6 +1500,7 @@ static int execute_module(PyObject *module) {
     state->python.running_conversions = &state->running_conversions;
     state->python.spare = &state->spare;
     state->python.key_memory = &state->key_memory;
+    state->python.reads_entries = ovt_dict_layout_holds();
     for (int i = 0; i < NAME_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(argument_names[i]);
         if (state->names[i] == NULL) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "arena.h"
+#include "dict_entries.h"
 #include "int_value.h"
 #include "key_memory.h"
 #include "key_order.h"
@@ -39,6 +40,9 @@ typedef struct {
     size_t next;            /* object: the next member; else the index of the next item */
     ovt_arena_mark mark;    /* object: the arena before its key texts */
     ovt_key_layout *layout; /* object: what is remembered of its keys, or NULL */
+    /* Object: where its members are read as long as no Python code has run, with a layout only; its
+     * part of the walk's members is then not filled in yet. NULL: they are. */
+    const ovt_dict_entry *entries;
     value_kind kind;        /* KIND_DICT for every object */
     bool is_first;          /* no member has been written yet */
 } frame;
@@ -90,12 +94,28 @@ typedef enum { FAILED = -1, DONE = 0 } outcome;
 
 /* ---- references ---------------------------------------------------------------------------- */
 
+/* Fills in what has been read from the entries of dicts up to now. */
+static void fill_members(walk *w) {
+    for (size_t i = 0; i < w->depth; i++) {
+        frame *const open = &w->frames[i];
+        if (open->entries == NULL) {
+            continue;
+        }
+        for (size_t at = 0; at < open->layout->count; at++) {
+            w->members[open->first + at].key = open->entries[at].key;
+            w->members[open->first + at].value = open->entries[at].value;
+        }
+        open->entries = NULL;
+    }
+}
+
 /* From here on Python code may run: hold everything that is open. */
 static void make_strong(walk *w) {
     if (w->is_strong) {
         return;
     }
     w->is_strong = true;
+    fill_members(w);
     Py_XINCREF(w->source);
     Py_XINCREF(w->value);
     for (size_t i = 0; i < w->depth; i++) {
@@ -743,6 +763,20 @@ static bool is_dropped(const ovt_selection *selection, PyObject *key) {
 
 /* The three functions that follow add members of which only key and value are known. */
 
+static bool add_entries(walk *w, const ovt_dict_entry *entries, size_t count) {
+    if (!reserve_members(w, count)) {
+        return false;
+    }
+    ovt_member *const members = w->members + w->member_count;
+    for (size_t i = 0; i < count; i++) {
+        members[i].key = entries[i].key;
+        members[i].value = entries[i].value;
+        __builtin_prefetch(entries[i].value); /* its type is read soon, in another order */
+    }
+    hold_members(w, w->member_count + count);
+    return true;
+}
+
 static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *selection) {
     Py_ssize_t left = PyDict_GET_SIZE(dict);
     if (!reserve_members(w, (size_t)left)) {
@@ -896,22 +930,45 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     return DONE;
 }
 
+/* The entries of a dict that can be read in place, as long as the walk holds nothing. */
+static inline const ovt_dict_entry *entries_of(const walk *w, PyObject *dict) {
+    return w->is_strong || !w->options->python->reads_entries ? NULL : ovt_dict_entries(dict);
+}
+
 /* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
 static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
     const size_t first = w->member_count;
     open->mark = w->arena;
+    open->first = first;
+    open->next = first;
+    open->kind = KIND_DICT;
+    bool is_worth = false;
+    if (is_dict && selection == NULL) {
+        const ovt_dict_entry *const entries = entries_of(w, open->container);
+        if (entries != NULL) {
+            const size_t count = (size_t)PyDict_GET_SIZE(open->container);
+            open->end = first + count;
+            open->layout = ovt_key_memory_find(
+                w->memory, w->profile, (ovt_key_row){&entries->key, 2, count}, &is_worth);
+            if (OVT_LIKELY(open->layout != NULL)) {
+                if (!reserve_members(w, count)) {
+                    return no_memory();
+                }
+                w->member_count += count;
+                open->entries = entries;
+                return DONE;
+            }
+            return add_entries(w, entries, count) ? order_keys(w, open, true, is_worth)
+                                                  : no_memory();
+        }
+    }
     if (!add_members(w, open->container, is_dict, selection)) {
         return no_memory();
     }
-    const size_t count = w->member_count - first;
-    open->first = first;
-    open->next = first;
-    open->end = first + count;
-    open->kind = KIND_DICT;
-    bool is_worth = false;
+    open->end = w->member_count;
     if (is_dict) {
-        open->layout =
-            ovt_key_memory_find(w->memory, w->profile, w->members + first, count, &is_worth);
+        open->layout = ovt_key_memory_find(w->memory, w->profile,
+            ovt_keys_of(w->members + first, w->member_count - first), &is_worth);
     }
     return open->layout != NULL ? DONE : order_keys(w, open, is_dict, is_worth);
 }
@@ -1039,6 +1096,8 @@ static inline outcome close_container(walk *w) {
 enum {
     SCALAR_ROOM = 64, /* for a comma and any value but a str */
     SHORT_UTF8 = 256, /* bytes of a str or key that are written in one go */
+    /* For a comma, a key that is remembered, and a plain scalar. */
+    PLAIN_ROOM = SCALAR_ROOM + OVT_LAYOUT_QUOTED + SHORT_UTF8 * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK,
     /* Code points of a str that is made to keep its UTF-8. The hash runs beside the making of it,
      * and hides what a longer one costs; where there is none, keeping pays from the second time on.
      */
@@ -1278,6 +1337,80 @@ static inline char *put_known_key(const ovt_layout_key *key, char *end) {
     return end + key->size;
 }
 
+/* Up to where scalars may be written without a look at the buffer: there is room for one more of any of them, and
+ * nothing for the hash yet. */
+static inline char *free_until(const ovt_buffer *out) {
+    char *const last = out->limit - PLAIN_ROOM;
+    return out->hash_due < last ? out->hash_due : last;
+}
+
+/* Writes the members that come next of an object with a layout and entries, as far as they are
+ * plain scalars: short ASCII, numbers, true, false and None. Returns the new end; NULL when memory
+ * runs out. */
+static OVT_NEVER_INLINE char *put_entries(walk *w, frame *top, char *end) {
+    const ovt_key_layout *const layout = top->layout;
+    const ovt_dict_entry *const entries = top->entries;
+    const ovt_layout_key *key = layout->in_order + (top->next - top->first);
+    const ovt_layout_key *const last = layout->in_order + layout->count;
+    const bool trims = w->trims;
+    size_t comma = !top->is_first;
+    char *until = free_until(w->out);
+    for (; key != last; key++) {
+        if (OVT_UNLIKELY(end >= until)) {
+            ovt_buffer_offer(w->out, end);
+            end = make_room(w->out, end, PLAIN_ROOM);
+            if (OVT_UNLIKELY(end == NULL)) {
+                return NULL;
+            }
+            until = free_until(w->out);
+        }
+        PyObject *const value = entries[key->index].value;
+        *end = ',';
+        char *start = put_known_key(key, end + comma);
+        if (Py_TYPE(value) == &PyUnicode_Type) {
+            const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)value) + 1);
+            const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
+            if (!PyUnicode_IS_COMPACT_ASCII(value) || length > SHORT_UTF8 ||
+                ((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0)) {
+                break;
+            }
+            *start++ = '"';
+            start = ovt_put_bytes(start, bytes, length, true);
+            *start++ = '"';
+        } else if (Py_TYPE(value) == &PyLong_Type) {
+            int64_t number;
+            if (!ovt_small_int(value, &number) || !is_safe_integer(number)) {
+                break;
+            }
+            start += ovt_write_i64(start, number);
+        } else if (Py_TYPE(value) == &PyFloat_Type) {
+            const double number = PyFloat_AS_DOUBLE(value);
+            if (!isfinite(number)) {
+                break;
+            }
+            start += w->profile->exact_integral_floats
+                         ? ovt_write_double_integral_exact(start, number)
+                         : ovt_write_double(start, number);
+        } else if (value == Py_True) {
+            start = put_text(start, "true", 4);
+        } else if (value == Py_False) {
+            start = put_text(start, "false", 5);
+        } else if (value == Py_None) {
+            if (w->profile->drop_none) {
+                continue;
+            }
+            start = put_text(start, "null", 4);
+        } else {
+            break;
+        }
+        end = start;
+        comma = 1;
+    }
+    top->next = top->first + (size_t)(key - layout->in_order);
+    top->is_first = !comma;
+    return end;
+}
+
 /* The members of a large object lie all over the memory: ask for one that comes soon. */
 static OVT_NEVER_INLINE void prefetch_member(const walk *w, const frame *top) {
     const ovt_member *later = member_at(w, top, top->next + PREFETCH_AHEAD);
@@ -1289,6 +1422,13 @@ static OVT_NEVER_INLINE void prefetch_member(const walk *w, const frame *top) {
  * is then open, or until there are no more. */
 static outcome walk_members(walk *w, frame *top) {
     const size_t depth = w->depth;
+    if (top->entries != NULL) {
+        char *const end = put_entries(w, top, w->out->end);
+        if (OVT_UNLIKELY(end == NULL)) {
+            return no_memory();
+        }
+        w->out->end = end;
+    }
     while (top->next != top->end) {
         if (OVT_UNLIKELY(top->end - top->next > PREFETCH_AHEAD)) {
             prefetch_member(w, top);
@@ -1297,7 +1437,7 @@ static outcome walk_members(walk *w, frame *top) {
         const uint32_t index = known != NULL ? known->index : w->order[top->next];
         const ovt_member *const member = &w->members[top->first + index];
         top->next++;
-        PyObject *value = member->value;
+        PyObject *value = top->entries != NULL ? top->entries[index].value : member->value;
         value_kind kind = kind_of(w, value);
         if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {
             return FAILED;
@@ -1358,13 +1498,6 @@ static inline PyObject *next_item(walk *w, frame *top) {
     return item;
 }
 
-/* Up to where scalars may be written without a look at the buffer: there is room for one more, and
- * nothing for the hash yet. */
-static inline char *free_until(const ovt_buffer *out) {
-    char *const last = out->limit - SCALAR_ROOM;
-    return out->hash_due < last ? out->hash_due : last;
-}
-
 /* Writes the numbers that come next in a list or tuple, as in an embedding, without looking at
  * anything else between them. Returns the new end; NULL when memory runs out. */
 static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, size_t count,
@@ -1379,7 +1512,7 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
         PyObject *const item = items[at];
         if (OVT_UNLIKELY(end >= until)) {
             ovt_buffer_offer(w->out, end);
-            end = make_room(w->out, end, SCALAR_ROOM);
+            end = make_room(w->out, end, PLAIN_ROOM);
             if (OVT_UNLIKELY(end == NULL)) {
                 return NULL;
             }

@@ -37,6 +37,7 @@ typedef struct {
     int *running_conversions;
     ovt_spare *spare;           /* for texts that outgrow the C stack */
     ovt_key_memory *key_memory; /* of all walks */
+    bool reads_entries;         /* of dicts, in place */
 } ovt_python_side;
 
 /* Whether a walk that starts now may be inside another. */
