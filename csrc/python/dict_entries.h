@@ -1,10 +1,10 @@
 /* The entries of a dict, read in place where CPython's layout of it is known.
  *
- * PyDict_Next costs some 50 instructions a member, as much as writing one takes. A dict all of whose
- * keys are exact str objects, and from which nothing was deleted, has its entries in one array, in
- * iteration order; CPython 3.11 to 3.13 keep it in the same place. ovt_dict_layout_holds tries that
- * on a dict when the module is loaded: where it does not hold, and in every other Python, there are
- * no entries to be had and the members are asked for one by one. */
+ * PyDict_Next costs some 50 instructions a member, as much as writing one takes. A dict all of
+ * whose keys are exact str objects, and from which nothing was deleted, has its entries in one
+ * array, in iteration order; CPython 3.11 to 3.13 keep it in the same place. ovt_dict_layout_holds
+ * tries that on a dict when the module is loaded: where it does not hold, and in every other
+ * Python, there are no entries to be had and the members are asked for one by one. */
 #ifndef OVT_DICT_ENTRIES_H
 #define OVT_DICT_ENTRIES_H
 
@@ -22,7 +22,8 @@ typedef struct {
 
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
 
-/* The start of CPython's table of keys; after it come 2**log2_index_bytes bytes, and the entries. */
+/* The start of CPython's table of keys; after it come 2**log2_index_bytes bytes, and the entries.
+ */
 typedef struct {
     Py_ssize_t reference_count;
     uint8_t log2_size;

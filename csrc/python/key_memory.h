@@ -32,12 +32,13 @@ typedef struct {
 } ovt_layout_key;
 
 typedef struct ovt_key_layout {
-    const ovt_profile *profile; /* which orders the keys */
-    uint32_t count;             /* 0: nothing is here */
-    uint32_t in_use;            /* open frames that read it */
-    uint32_t credit;            /* misses it survives before another takes its place */
+    const ovt_profile *profile;       /* which orders the keys */
+    uint32_t count;                   /* 0: nothing is here */
+    uint32_t in_use;                  /* open frames that read it */
+    uint32_t credit;                  /* misses it survives before another takes its place */
     struct ovt_key_layout *successor; /* the one that was found after it, or NULL */
-    const void *stranger; /* the address of the first of keys that had the text of these, not held */
+    const void
+        *stranger; /* the address of the first of keys that had the text of these, not held */
     PyObject *keys[OVT_LAYOUT_KEYS]; /* in iteration order */
     ovt_layout_key in_order[OVT_LAYOUT_KEYS];
 } ovt_key_layout;
@@ -84,8 +85,8 @@ typedef struct {
 
 /* The keys of members. */
 static inline ovt_key_row ovt_keys_of(const ovt_member *members, size_t count) {
-    return (ovt_key_row){
-        (PyObject *const *)(const void *)&members->key, sizeof *members / sizeof(PyObject *), count};
+    return (ovt_key_row){(PyObject *const *)(const void *)&members->key,
+                         sizeof *members / sizeof(PyObject *), count};
 }
 
 /* The layout of a dict with these keys; NULL if there is none, or no memory. Then *is_worth, which

@@ -43,8 +43,8 @@ typedef struct {
     /* Object: where its members are read as long as no Python code has run, with a layout only; its
      * part of the walk's members is then not filled in yet. NULL: they are. */
     const ovt_dict_entry *entries;
-    value_kind kind;        /* KIND_DICT for every object */
-    bool is_first;          /* no member has been written yet */
+    value_kind kind; /* KIND_DICT for every object */
+    bool is_first;   /* no member has been written yet */
 } frame;
 
 enum {
@@ -948,8 +948,8 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
         if (entries != NULL) {
             const size_t count = (size_t)PyDict_GET_SIZE(open->container);
             open->end = first + count;
-            open->layout = ovt_key_memory_find(
-                w->memory, w->profile, (ovt_key_row){&entries->key, 2, count}, &is_worth);
+            open->layout = ovt_key_memory_find(w->memory, w->profile,
+                                               (ovt_key_row){&entries->key, 2, count}, &is_worth);
             if (OVT_LIKELY(open->layout != NULL)) {
                 if (!reserve_members(w, count)) {
                     return no_memory();
@@ -968,17 +968,17 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
     open->end = w->member_count;
     if (is_dict) {
         open->layout = ovt_key_memory_find(w->memory, w->profile,
-            ovt_keys_of(w->members + first, w->member_count - first), &is_worth);
+                                           ovt_keys_of(w->members + first, w->member_count - first),
+                                           &is_worth);
     }
     return open->layout != NULL ? DONE : order_keys(w, open, is_dict, is_worth);
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-/* Opens the container at hand. Its source is NULL for a selection, which is a mapping of its own.
- */
-static inline outcome open_container(walk *w, value_kind kind, const ovt_selection *selection) {
-    PyObject *const source = selection == NULL ? w->source : NULL;
+/* Opens a container, which is `source` as found. */
+static inline outcome open_frame(walk *w, value_kind kind, PyObject *source, PyObject *container,
+                                 const ovt_selection *selection) {
     const size_t depth = w->depth;
     if (depth != 0) {
         /* Brent's cycle detection along the path: a container is compared with its ancestor at
@@ -995,7 +995,7 @@ static inline outcome open_container(walk *w, value_kind kind, const ovt_selecti
         return no_memory();
     }
     frame *open = &w->frames[depth];
-    *open = (frame){.source = source, .container = w->value, .kind = kind, .is_first = true};
+    *open = (frame){.source = source, .container = container, .kind = kind, .is_first = true};
     const bool is_object = kind == KIND_DICT || kind == KIND_PAIRS;
     if (is_object && collect_object(w, open, kind == KIND_DICT, selection) == FAILED) {
         return FAILED;
@@ -1017,6 +1017,13 @@ static inline outcome open_container(walk *w, value_kind kind, const ovt_selecti
     }
     w->depth++;
     return DONE;
+}
+
+/* Opens the container at hand. Its source is NULL for a selection, which is a mapping of its own.
+ */
+static OVT_NEVER_INLINE outcome open_container(walk *w, value_kind kind,
+                                               const ovt_selection *selection) {
+    return open_frame(w, kind, selection == NULL ? w->source : NULL, w->value, selection);
 }
 
 /* Replaces the texts of a set's items, written one after the other, by the sorted array of them. */
@@ -1337,80 +1344,6 @@ static inline char *put_known_key(const ovt_layout_key *key, char *end) {
     return end + key->size;
 }
 
-/* Up to where scalars may be written without a look at the buffer: there is room for one more of any of them, and
- * nothing for the hash yet. */
-static inline char *free_until(const ovt_buffer *out) {
-    char *const last = out->limit - PLAIN_ROOM;
-    return out->hash_due < last ? out->hash_due : last;
-}
-
-/* Writes the members that come next of an object with a layout and entries, as far as they are
- * plain scalars: short ASCII, numbers, true, false and None. Returns the new end; NULL when memory
- * runs out. */
-static OVT_NEVER_INLINE char *put_entries(walk *w, frame *top, char *end) {
-    const ovt_key_layout *const layout = top->layout;
-    const ovt_dict_entry *const entries = top->entries;
-    const ovt_layout_key *key = layout->in_order + (top->next - top->first);
-    const ovt_layout_key *const last = layout->in_order + layout->count;
-    const bool trims = w->trims;
-    size_t comma = !top->is_first;
-    char *until = free_until(w->out);
-    for (; key != last; key++) {
-        if (OVT_UNLIKELY(end >= until)) {
-            ovt_buffer_offer(w->out, end);
-            end = make_room(w->out, end, PLAIN_ROOM);
-            if (OVT_UNLIKELY(end == NULL)) {
-                return NULL;
-            }
-            until = free_until(w->out);
-        }
-        PyObject *const value = entries[key->index].value;
-        *end = ',';
-        char *start = put_known_key(key, end + comma);
-        if (Py_TYPE(value) == &PyUnicode_Type) {
-            const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)value) + 1);
-            const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
-            if (!PyUnicode_IS_COMPACT_ASCII(value) || length > SHORT_UTF8 ||
-                ((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0)) {
-                break;
-            }
-            *start++ = '"';
-            start = ovt_put_bytes(start, bytes, length, true);
-            *start++ = '"';
-        } else if (Py_TYPE(value) == &PyLong_Type) {
-            int64_t number;
-            if (!ovt_small_int(value, &number) || !is_safe_integer(number)) {
-                break;
-            }
-            start += ovt_write_i64(start, number);
-        } else if (Py_TYPE(value) == &PyFloat_Type) {
-            const double number = PyFloat_AS_DOUBLE(value);
-            if (!isfinite(number)) {
-                break;
-            }
-            start += w->profile->exact_integral_floats
-                         ? ovt_write_double_integral_exact(start, number)
-                         : ovt_write_double(start, number);
-        } else if (value == Py_True) {
-            start = put_text(start, "true", 4);
-        } else if (value == Py_False) {
-            start = put_text(start, "false", 5);
-        } else if (value == Py_None) {
-            if (w->profile->drop_none) {
-                continue;
-            }
-            start = put_text(start, "null", 4);
-        } else {
-            break;
-        }
-        end = start;
-        comma = 1;
-    }
-    top->next = top->first + (size_t)(key - layout->in_order);
-    top->is_first = !comma;
-    return end;
-}
-
 /* The members of a large object lie all over the memory: ask for one that comes soon. */
 static OVT_NEVER_INLINE void prefetch_member(const walk *w, const frame *top) {
     const ovt_member *later = member_at(w, top, top->next + PREFETCH_AHEAD);
@@ -1422,13 +1355,6 @@ static OVT_NEVER_INLINE void prefetch_member(const walk *w, const frame *top) {
  * is then open, or until there are no more. */
 static outcome walk_members(walk *w, frame *top) {
     const size_t depth = w->depth;
-    if (top->entries != NULL) {
-        char *const end = put_entries(w, top, w->out->end);
-        if (OVT_UNLIKELY(end == NULL)) {
-            return no_memory();
-        }
-        w->out->end = end;
-    }
     while (top->next != top->end) {
         if (OVT_UNLIKELY(top->end - top->next > PREFETCH_AHEAD)) {
             prefetch_member(w, top);
@@ -1498,6 +1424,13 @@ static inline PyObject *next_item(walk *w, frame *top) {
     return item;
 }
 
+/* Up to where scalars may be written without a look at the buffer: there is room for one more of
+ * any of them, and nothing for the hash yet. */
+static inline char *free_until(const ovt_buffer *out, size_t room) {
+    char *const last = out->limit - room;
+    return out->hash_due < last ? out->hash_due : last;
+}
+
 /* Writes the numbers that come next in a list or tuple, as in an embedding, without looking at
  * anything else between them. Returns the new end; NULL when memory runs out. */
 static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, size_t count,
@@ -1507,16 +1440,16 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
         w->profile->exact_integral_floats ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
     size_t at = top->next;
     bool is_first = top->is_first;
-    char *until = free_until(w->out);
+    char *until = free_until(w->out, SCALAR_ROOM);
     for (; at < count; at++) {
         PyObject *const item = items[at];
         if (OVT_UNLIKELY(end >= until)) {
             ovt_buffer_offer(w->out, end);
-            end = make_room(w->out, end, PLAIN_ROOM);
+            end = make_room(w->out, end, SCALAR_ROOM);
             if (OVT_UNLIKELY(end == NULL)) {
                 return NULL;
             }
-            until = free_until(w->out);
+            until = free_until(w->out, SCALAR_ROOM);
         }
         *end = ',';
         char *const start = end + !is_first;
@@ -1545,7 +1478,7 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
 }
 
 /* The same if the innermost container is a list or a tuple that no other thread can change. */
-static inline bool write_numbers(walk *w, frame *top) {
+static OVT_NEVER_INLINE bool write_numbers(walk *w, frame *top) {
     PyObject *const container = top->container;
     PyObject *const *items;
     if (top->kind == KIND_LIST && !IS_FREE_THREADED) {
@@ -1601,6 +1534,163 @@ static outcome walk_items(walk *w, frame *top) {
     return close_container(w);
 }
 
+/* ---- plain values -------------------------------------------------------------------------- */
+
+static inline bool is_number(PyObject *value) {
+    return Py_TYPE(value) == &PyLong_Type || Py_TYPE(value) == &PyFloat_Type;
+}
+
+/* Whether the next item of a list is a number: then several may come. */
+static inline bool starts_with_number(const frame *top) {
+    PyObject *const list = top->container;
+    return (size_t)PyList_GET_SIZE(list) > top->next &&
+           is_number(PyList_GET_ITEM(list, (Py_ssize_t)top->next));
+}
+
+/* Writes on from the innermost container as long as nothing comes but scalars of built-in types,
+ * lists, and dicts whose members are read in place: no Python code runs here, and no reference is
+ * held. Stops where there is anything else to do, at what comes next.
+ *
+ * Everything that changes from one value to the next is in a variable; a frame has it only while
+ * another is open inside it. */
+static outcome walk_plain(walk *w) {
+    const bool trims = w->trims;
+    char *end = w->out->end;
+    for (;;) {
+        frame *top = &w->frames[w->depth - 1];
+        const bool is_object = top->kind == KIND_DICT;
+        if (is_object ? top->entries == NULL : top->kind != KIND_LIST) {
+            break;
+        }
+        if (!is_object && starts_with_number(top)) {
+            w->out->end = end;
+            if (!write_numbers(w, top)) {
+                return no_memory();
+            }
+            end = w->out->end;
+        }
+        const ovt_layout_key *const keys = is_object ? top->layout->in_order : NULL;
+        const ovt_dict_entry *const entries = top->entries;
+        PyObject *const *const items = is_object ? NULL : ((PyListObject *)top->container)->ob_item;
+        const size_t count =
+            is_object ? top->layout->count : (size_t)PyList_GET_SIZE(top->container);
+        const size_t first = is_object ? top->first : 0;
+        size_t at = top->next - first;
+        size_t comma = !top->is_first;
+        char *until = free_until(w->out, PLAIN_ROOM);
+        PyObject *value;
+        char *start;
+        value_kind kind;
+        for (;; at++) {
+            if (at == count) {
+                goto close;
+            }
+            if (OVT_UNLIKELY(end >= until)) {
+                ovt_buffer_offer(w->out, end);
+                end = make_room(w->out, end, PLAIN_ROOM);
+                if (OVT_UNLIKELY(end == NULL)) {
+                    return no_memory();
+                }
+                until = free_until(w->out, PLAIN_ROOM);
+            }
+            *end = ',';
+            start = end + comma;
+            if (is_object) {
+                start = put_known_key(&keys[at], start);
+                value = entries[keys[at].index].value;
+            } else {
+                value = items[at];
+            }
+            PyTypeObject *const type = Py_TYPE(value);
+            if (type == &PyUnicode_Type) {
+                const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)value) + 1);
+                const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
+                if (OVT_LIKELY(
+                        PyUnicode_IS_COMPACT_ASCII(value) && length <= SHORT_UTF8 &&
+                        !((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0))) {
+                    *start++ = '"';
+                    start = ovt_put_bytes(start, bytes, length, true);
+                    *start++ = '"';
+                } else {
+                    ovt_status status = OVT_OK;
+                    start = put_other_str(w, value, start, &status);
+                    if (OVT_UNLIKELY(status != OVT_OK)) {
+                        top->next = first + at + 1;
+                        return fail(w, status, value);
+                    }
+                    until = free_until(w->out, PLAIN_ROOM);
+                }
+            } else if (type == &PyLong_Type) {
+                int64_t number;
+                if (!ovt_small_int(value, &number) || !is_safe_integer(number)) {
+                    goto other;
+                }
+                start += ovt_write_i64(start, number);
+            } else if (type == &PyFloat_Type) {
+                const double number = PyFloat_AS_DOUBLE(value);
+                if (!isfinite(number)) {
+                    goto other;
+                }
+                start += w->profile->exact_integral_floats
+                             ? ovt_write_double_integral_exact(start, number)
+                             : ovt_write_double(start, number);
+            } else if (type == &PyDict_Type) {
+                kind = KIND_DICT;
+                goto open;
+            } else if (type == &PyList_Type) {
+                kind = KIND_LIST;
+                goto open;
+            } else if (value == Py_True) {
+                start = put_text(start, "true", 4);
+            } else if (value == Py_False) {
+                start = put_text(start, "false", 5);
+            } else if (value == Py_None) {
+                if (w->profile->drop_none) {
+                    continue;
+                }
+                start = put_text(start, "null", 4);
+            } else {
+                goto other;
+            }
+            end = start;
+            comma = 1;
+        }
+    other:
+        top->next = first + at;
+        top->is_first = !comma;
+        break;
+    open:
+        top->next = first + at + 1;
+        top->is_first = false;
+        w->out->end = start;
+        if (open_frame(w, kind, value, value, NULL) == FAILED) {
+            return FAILED;
+        }
+        end = w->out->end;
+        if (OVT_UNLIKELY(w->is_strong)) { /* a key was asked for its text */
+            break;
+        }
+        continue;
+    close:
+        end = make_room(w->out, end, 1);
+        if (OVT_UNLIKELY(end == NULL)) {
+            return no_memory();
+        }
+        *end++ = is_object ? '}' : ']';
+        if (is_object) {
+            w->member_count = first;
+            top->layout->in_use--;
+            top->layout = NULL;
+        }
+        w->depth--;
+        if (w->depth == 0) {
+            break;
+        }
+    }
+    w->out->end = end;
+    return DONE;
+}
+
 static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection) {
     value_kind kind = kind_of(w, root);
     if (kind == KIND_OTHER && convert(w, &root, &kind) == FAILED) {
@@ -1615,6 +1705,14 @@ static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection)
     }
     drop_current(w);
     while (w->depth != 0) {
+        if (!w->is_strong) {
+            if (OVT_UNLIKELY(walk_plain(w) == FAILED)) {
+                return FAILED;
+            }
+            if (w->depth == 0) {
+                break;
+            }
+        }
         frame *top = &w->frames[w->depth - 1];
         const outcome result = top->kind == KIND_DICT ? walk_members(w, top) : walk_items(w, top);
         if (OVT_UNLIKELY(result == FAILED)) {
