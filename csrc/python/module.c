@@ -5,7 +5,6 @@
  * into several interpreters. Arguments with their default values are read here; any other goes
  * through the checks of overturn_fast/_arguments.py, which words the errors for both backends. */
 #include "call_key.h"
-#include "dict_entries.h"
 #include "dict_value.h"
 #include "docstrings.h"
 #include "hex_str.h"
@@ -301,10 +300,11 @@ static bool is_plain_str(PyObject *name) {
            (ovt_read_str(name, &text) && !ovt_has_surrogates(text));
 }
 
-/* Whether `name` is one of the first `count` names. */
-static bool is_repeated(PyObject *names, Py_ssize_t count, PyObject *name) {
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *const other = PyTuple_GET_ITEM(names, i);
+/* Whether the name at `index` has come before. */
+static bool is_repeated(PyObject *const *names, Py_ssize_t index) {
+    PyObject *const name = names[index];
+    for (Py_ssize_t i = 0; i < index; i++) {
+        PyObject *const other = names[i];
         if (other == name || (PyUnicode_GET_LENGTH(other) == PyUnicode_GET_LENGTH(name) &&
                               PyUnicode_Compare(other, name) == 0)) {
             return true;
@@ -314,11 +314,9 @@ static bool is_repeated(PyObject *names, Py_ssize_t count, PyObject *name) {
 }
 
 /* Whether names are so many, and such, that they are looked at one by one. */
-static bool are_few_plain_str(PyObject *names) {
-    const Py_ssize_t count = PyTuple_GET_SIZE(names);
+static bool are_few_plain_str(PyObject *const *names, Py_ssize_t count) {
     for (Py_ssize_t i = 0; i < count && count <= FEW_NAMES; i++) {
-        PyObject *const name = PyTuple_GET_ITEM(names, i);
-        if (!is_plain_str(name) || is_repeated(names, i, name)) {
+        if (!is_plain_str(names[i]) || is_repeated(names, i)) {
             return false;
         }
     }
@@ -359,62 +357,99 @@ typedef struct {
 
 /* Room for the members of a selection that keeps some. */
 typedef struct {
-    PyObject *names[FEW_NAMES];
-    PyObject *values[FEW_NAMES];
+    ovt_dict_entry members[FEW_NAMES];
 } kept_members;
 
 static void release_selected(selected_args *selected) {
     const ovt_selection *selection = &selected->selection;
-    for (Py_ssize_t i = 0; selection->values != NULL && i < selection->count; i++) {
-        Py_DECREF(selection->values[i]);
+    for (Py_ssize_t i = 0; selection->kept != NULL && i < selection->count; i++) {
+        Py_DECREF(selection->kept[i].key);
+        Py_DECREF(selection->kept[i].value);
     }
     selected->selection = (ovt_selection){0};
     Py_CLEAR(selected->args);
     Py_CLEAR(selected->names);
 }
 
-/* Looks the names up in an exact dict, whose odd keys may run Python code; false with an exception
- * set. */
-static bool select_kept(PyObject *dict, PyObject *names, kept_members *room,
-                        selected_args *selected) {
-    Py_ssize_t count = 0;
-    selected->selection = (ovt_selection){room->names, room->values, 0, true};
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
-        PyObject *const name = PyTuple_GET_ITEM(names, i);
-        PyObject *value = ovt_dict_value(dict, name);
+/* Looks names up in an exact dict; false with an exception set. The names are held before, as an
+ * odd key may run Python code. */
+static bool select_kept(PyObject *dict, PyObject *const *names, Py_ssize_t count,
+                        kept_members *room, selected_args *selected) {
+    for (Py_ssize_t i = 0; i < count; i++) {
+        room->members[i].key = Py_NewRef(names[i]);
+    }
+    Py_ssize_t kept = 0;
+    bool is_well = true;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *const name = room->members[i].key;
+        PyObject *const value = is_well ? ovt_dict_value(dict, name) : NULL;
         if (value != NULL) {
-            room->names[count] = name;
-            room->values[count] = value;
-            selected->selection.count = ++count;
-        } else if (PyErr_Occurred()) {
-            return false;
+            room->members[kept++] = (ovt_dict_entry){name, value};
+        } else {
+            is_well = is_well && PyErr_Occurred() == NULL;
+            Py_DECREF(name);
         }
     }
-    return true;
+    selected->args = Py_NewRef(dict);
+    selected->selection = (ovt_selection){.kept = room->members, .count = kept, .is_partial = true};
+    return is_well;
 }
 
 static bool select_declared(const module_state *state, PyObject *args, PyObject *kept,
                             PyObject *dropped, kept_members *room, selected_args *selected) {
     const bool keeps = PyTuple_GET_SIZE(kept) != 0;
-    PyObject *const names = keeps ? kept : dropped;
-    if (PyTuple_GET_SIZE(names) == 0) {
+    PyObject *const tuple = keeps ? kept : dropped;
+    PyObject *const *const names = ((PyTupleObject *)tuple)->ob_item;
+    const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+    if (count == 0) {
         selected->args = Py_NewRef(args);
         return true;
     }
-    if (!PyDict_CheckExact(args) || !are_few_plain_str(names) ||
+    if (!PyDict_CheckExact(args) || !are_few_plain_str(names, count) ||
         (!keeps && !has_plain_keys(args))) {
         selected->args =
             PyObject_CallFunctionObjArgs(state->select_args, args, kept, dropped, NULL);
         return selected->args != NULL;
     }
-    selected->args = Py_NewRef(args);
-    selected->names = Py_NewRef(names);
     if (keeps) {
-        return select_kept(args, names, room, selected);
+        return select_kept(args, names, count, room, selected);
     }
-    selected->selection =
-        (ovt_selection){((PyTupleObject *)names)->ob_item, NULL, PyTuple_GET_SIZE(names), true};
+    selected->args = Py_NewRef(args);
+    selected->names = Py_NewRef(tuple);
+    selected->selection = (ovt_selection){.dropped = names, .count = count, .is_partial = true};
     return true;
+}
+
+static inline bool is_none(PyObject *given) {
+    return given == NULL || given == Py_None;
+}
+
+/* The usual case of select_from, without a tuple made: a few plain names of members of a dict to
+ * keep, or nothing declared at all. False if it is another. */
+static inline bool is_usual_selection(PyObject *args, PyObject *match_on, PyObject *ignore_args) {
+    if (!is_none(ignore_args)) {
+        return false;
+    }
+#ifdef Py_GIL_DISABLED /* another thread may change a list meanwhile */
+    const bool is_sequence = !is_none(match_on) && PyTuple_CheckExact(match_on);
+#else
+    const bool is_sequence =
+        !is_none(match_on) && (PyList_CheckExact(match_on) || PyTuple_CheckExact(match_on));
+#endif
+    return is_none(match_on) ||
+           (is_sequence && PyDict_CheckExact(args) && Py_SIZE(match_on) != 0 &&
+            are_few_plain_str(PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on)));
+}
+
+static bool select_by_names(const module_state *state, PyObject *args, PyObject *match_on,
+                            PyObject *ignore_args, kept_members *room, selected_args *selected) {
+    PyObject *kept = declared_names(state, match_on, NAME_MATCH_ON);
+    PyObject *dropped = kept == NULL ? NULL : declared_names(state, ignore_args, NAME_IGNORE_ARGS);
+    const bool is_selected =
+        dropped != NULL && select_declared(state, args, kept, dropped, room, selected);
+    Py_XDECREF(kept);
+    Py_XDECREF(dropped);
+    return is_selected;
 }
 
 /* Decides which arguments count, perhaps with `room`, which must live as long as `selected`; false
@@ -422,12 +457,15 @@ static bool select_declared(const module_state *state, PyObject *args, PyObject 
 static bool select_from(const module_state *state, PyObject *args, PyObject *match_on,
                         PyObject *ignore_args, kept_members *room, selected_args *selected) {
     *selected = (selected_args){0};
-    PyObject *kept = declared_names(state, match_on, NAME_MATCH_ON);
-    PyObject *dropped = kept == NULL ? NULL : declared_names(state, ignore_args, NAME_IGNORE_ARGS);
-    const bool is_selected =
-        dropped != NULL && select_declared(state, args, kept, dropped, room, selected);
-    Py_XDECREF(kept);
-    Py_XDECREF(dropped);
+    bool is_selected = true;
+    if (!is_usual_selection(args, match_on, ignore_args)) {
+        is_selected = select_by_names(state, args, match_on, ignore_args, room, selected);
+    } else if (is_none(match_on)) {
+        selected->args = Py_NewRef(args);
+    } else {
+        is_selected =
+            select_kept(args, PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on), room, selected);
+    }
     if (!is_selected) {
         release_selected(selected);
     }

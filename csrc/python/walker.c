@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "arena.h"
-#include "dict_entries.h"
 #include "int_value.h"
 #include "key_memory.h"
 #include "key_order.h"
@@ -752,7 +751,7 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
 /* Whether a key is left out. Only an exact str can be one of the names. */
 static bool is_dropped(const ovt_selection *selection, PyObject *key) {
     for (Py_ssize_t i = 0; PyUnicode_CheckExact(key) && i < selection->count; i++) {
-        PyObject *name = selection->names[i];
+        PyObject *name = selection->dropped[i];
         if (name == key || (PyUnicode_GET_LENGTH(name) == PyUnicode_GET_LENGTH(key) &&
                             PyUnicode_Compare(name, key) == 0)) {
             return true;
@@ -797,20 +796,6 @@ static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *se
     return true;
 }
 
-static bool add_kept_members(walk *w, const ovt_selection *selection) {
-    const size_t count = (size_t)selection->count;
-    if (!reserve_members(w, count)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        ovt_member *member = &w->members[w->member_count + i];
-        member->key = selection->names[i];
-        member->value = selection->values[i];
-    }
-    hold_members(w, w->member_count + count);
-    return true;
-}
-
 static bool add_members_of_pairs(walk *w, PyObject *pairs) {
     const size_t count = (size_t)PyList_GET_SIZE(pairs);
     if (!reserve_members(w, count)) {
@@ -831,8 +816,8 @@ static bool add_members(walk *w, PyObject *container, bool is_dict,
     if (!is_dict) {
         return add_members_of_pairs(w, container);
     }
-    if (selection != NULL && selection->values != NULL) {
-        return add_kept_members(w, selection);
+    if (selection != NULL && selection->kept != NULL) {
+        return add_entries(w, selection->kept, (size_t)selection->count);
     }
     bool is_added;
 #ifdef Py_GIL_DISABLED
@@ -930,9 +915,19 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     return DONE;
 }
 
-/* The entries of a dict that can be read in place, as long as the walk holds nothing. */
-static inline const ovt_dict_entry *entries_of(const walk *w, PyObject *dict) {
-    return w->is_strong || !w->options->python->reads_entries ? NULL : ovt_dict_entries(dict);
+/* What can be read in place of a dict, as long as the walk holds nothing: sets `count`, or returns
+ * NULL. */
+static inline const ovt_dict_entry *entries_of(const walk *w, PyObject *dict,
+                                               const ovt_selection *selection, size_t *count) {
+    if (w->is_strong || !w->options->python->reads_entries) {
+        return NULL;
+    }
+    if (OVT_UNLIKELY(selection != NULL)) {
+        *count = (size_t)selection->count;
+        return selection->kept;
+    }
+    *count = (size_t)PyDict_GET_SIZE(dict);
+    return ovt_dict_entries(dict);
 }
 
 /* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
@@ -943,24 +938,22 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
     open->next = first;
     open->kind = KIND_DICT;
     bool is_worth = false;
-    if (is_dict && selection == NULL) {
-        const ovt_dict_entry *const entries = entries_of(w, open->container);
-        if (entries != NULL) {
-            const size_t count = (size_t)PyDict_GET_SIZE(open->container);
-            open->end = first + count;
-            open->layout = ovt_key_memory_find(w->memory, w->profile,
-                                               (ovt_key_row){&entries->key, 2, count}, &is_worth);
-            if (OVT_LIKELY(open->layout != NULL)) {
-                if (!reserve_members(w, count)) {
-                    return no_memory();
-                }
-                w->member_count += count;
-                open->entries = entries;
-                return DONE;
+    size_t count;
+    const ovt_dict_entry *const entries =
+        is_dict ? entries_of(w, open->container, selection, &count) : NULL;
+    if (entries != NULL) {
+        open->end = first + count;
+        open->layout = ovt_key_memory_find(w->memory, w->profile,
+                                           (ovt_key_row){&entries->key, 2, count}, &is_worth);
+        if (OVT_LIKELY(open->layout != NULL)) {
+            if (!reserve_members(w, count)) {
+                return no_memory();
             }
-            return add_entries(w, entries, count) ? order_keys(w, open, true, is_worth)
-                                                  : no_memory();
+            w->member_count += count;
+            open->entries = entries;
+            return DONE;
         }
+        return add_entries(w, entries, count) ? order_keys(w, open, true, is_worth) : no_memory();
     }
     if (!add_members(w, open->container, is_dict, selection)) {
         return no_memory();
