@@ -53,34 +53,33 @@ static inline size_t place_of(uint64_t sighting, size_t choice) {
     return ((size_t)(sighting >> 32) + choice) % OVT_LAYOUTS;
 }
 
+/* Whether two texts, before which eight bytes may be read, are the same. */
 static inline bool is_same_text(const char *a, const char *b, size_t size) {
-    if (size >= 8) {
-        for (size_t i = 0; i + 8 < size; i += 8) {
-            if (ovt_load_le64(a + i) != ovt_load_le64(b + i)) {
-                return false;
-            }
-        }
-        return ovt_load_le64(a + size - 8) == ovt_load_le64(b + size - 8);
-    }
-    for (size_t i = 0; i < size; i++) {
-        if (a[i] != b[i]) {
+    for (; size > 8; size -= 8, a += 8, b += 8) {
+        if (ovt_load64(a) != ovt_load64(b)) {
             return false;
         }
     }
-    return true;
+    /* The last eight bytes or fewer, moved up so that what comes before them falls out. */
+    return size == 0 ||
+           (ovt_load_le64(a + size - 8) ^ ovt_load_le64(b + size - 8)) >> (8 * (8 - size)) == 0;
 }
 
 /* Whether a key of a dict, another object than the remembered one, has the same text. */
 static inline bool is_equal_key(PyObject *kept, PyObject *key) {
     if (!PyUnicode_CheckExact(key) || kept_hash(key) != kept_hash(kept) ||
-        !PyUnicode_IS_COMPACT(key) || !PyUnicode_IS_COMPACT(kept) ||
         PyUnicode_GET_LENGTH(key) != PyUnicode_GET_LENGTH(kept)) {
         return false;
     }
-    const int width = (int)PyUnicode_KIND(key);
-    return width == (int)PyUnicode_KIND(kept) &&
-           is_same_text(PyUnicode_DATA(kept), PyUnicode_DATA(key),
-                        (size_t)PyUnicode_GET_LENGTH(key) * (size_t)width);
+    const size_t length = (size_t)PyUnicode_GET_LENGTH(key);
+    if (OVT_LIKELY(PyUnicode_IS_COMPACT_ASCII(key) && PyUnicode_IS_COMPACT_ASCII(kept))) {
+        return is_same_text((const char *)((PyASCIIObject *)key + 1),
+                            (const char *)((PyASCIIObject *)kept + 1), length);
+    }
+    const size_t width = (size_t)PyUnicode_KIND(key);
+    return PyUnicode_IS_COMPACT(key) && PyUnicode_IS_COMPACT(kept) &&
+           width == (size_t)PyUnicode_KIND(kept) &&
+           is_same_text(PyUnicode_DATA(kept), PyUnicode_DATA(key), length * width);
 }
 
 /* Holds these keys instead of the ones with the same texts. */

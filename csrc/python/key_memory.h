@@ -19,9 +19,9 @@
 enum {
     OVT_LAYOUT_KEYS = 16,   /* of an object that is remembered, at most */
     OVT_LAYOUT_QUOTED = 32, /* bytes of a quoted key and its colon, at most */
-    OVT_LAYOUTS = 64,
+    OVT_LAYOUTS = 256,
     OVT_LAYOUT_CHOICES = 4, /* places that a key set may be at */
-    OVT_SIGHTINGS = 256,    /* key sets that were seen once, at most */
+    OVT_SIGHTINGS = 1024,    /* key sets that were seen once, at most */
 };
 
 /* A key in the order of writing. */
