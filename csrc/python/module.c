@@ -482,9 +482,20 @@ enum {
     NUMBER_IN_LIST = 25,  /* bytes: the longest double has 24, and there is a comma */
 };
 
+/* A call of a tool or a model, as it is given. */
+typedef struct {
+    const module_state *state;
+    PyObject *kind;
+    PyObject *name;
+    PyObject *args;
+    PyObject *match_on;    /* NULL: not given */
+    PyObject *ignore_args; /* likewise */
+} call_parts;
+
 /* What is on the way to a digest or a text. */
 typedef struct {
-    const char *prefix; /* hashed before the canonical text */
+    const call_parts *call; /* a call, of which the rest is made here; else NULL */
+    const char *prefix;     /* hashed before the canonical text */
     size_t prefix_size;
     const selected_args *selected;
     size_t digits; /* of the hexadecimal digest that are wanted; 0 for the text itself */
@@ -525,6 +536,72 @@ static PyObject *bytes_of(const ovt_buffer *out, PyObject *room) {
     return PyBytes_FromStringAndSize(out->data, length);
 }
 
+/* Appends kind, newline, name, newline: what is hashed before the arguments. */
+static bool write_prefix(ovt_buffer *out, PyObject *kind, PyObject *name) {
+    PyObject *const parts[] = {kind, name};
+    for (int i = 0; i < 2; i++) {
+        ovt_text text;
+        if (!ovt_read_str(parts[i], &text)) {
+            return false;
+        }
+        if (ovt_write_raw(out, text) != OVT_OK || !ovt_buffer_append(out, "\n", 1)) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An exact str as it is; anything else through one of _arguments' checks. A new reference. */
+static PyObject *exact_name(const module_state *state, PyObject *name) {
+    if (PyUnicode_CheckExact(name)) {
+        return Py_NewRef(name);
+    }
+    return PyObject_CallFunction(state->checked_text, "Os", name, argument_names[NAME_NAME]);
+}
+
+static PyObject *exact_kind(const module_state *state, PyObject *kind) {
+    return kind == state->tool_call ? Py_NewRef(kind)
+                                    : PyObject_CallOneArg(state->checked_kind, kind);
+}
+
+/* Appends what is hashed of a call whose kind and name are exact str objects. */
+static bool write_arguments(ovt_buffer *out, const call_parts *call,
+                            const ovt_walk_options *options) {
+    kept_members room;
+    selected_args selected;
+    if (!select_from(call->state, call->args, call->match_on, call->ignore_args, &room,
+                     &selected)) {
+        return false;
+    }
+    const bool is_written = ovt_walk(out, selected.args, &selected.selection, options) == 0;
+    release_selected(&selected);
+    return is_written;
+}
+
+/* Appends what is hashed of a call; false with an exception set. */
+static bool write_call(ovt_buffer *out, const call_parts *call, const ovt_walk_options *options) {
+    PyObject *const kind = exact_kind(call->state, call->kind);
+    PyObject *const name = kind == NULL ? NULL : exact_name(call->state, call->name);
+    const bool is_written = name != NULL && write_prefix(out, kind, name) &&
+                            write_arguments(out, call, options);
+    Py_XDECREF(name);
+    Py_XDECREF(kind);
+    return is_written;
+}
+
+/* Appends what a job is about; false with an exception set. */
+static bool write_job(ovt_buffer *out, const output_job *job) {
+    if (job->call != NULL) {
+        return write_call(out, job->call, job->options);
+    }
+    if (!ovt_buffer_append(out, job->prefix, job->prefix_size)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    return ovt_walk(out, job->selected->args, &job->selected->selection, job->options) == 0;
+}
+
 static PyObject *output_through(char *storage, size_t capacity, const output_job *job) {
     PyObject *room = job->as_bytes ? room_for_numbers(job->selected->args) : NULL;
     if (room != NULL) {
@@ -536,10 +613,7 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
     ovt_buffer_init(&out, storage, capacity, job->digits != 0 ? &hash : NULL);
     out.spare = job->options->python->spare;
     PyObject *result = NULL;
-    if (!ovt_buffer_append(&out, job->prefix, job->prefix_size)) {
-        Py_CLEAR(room);
-        PyErr_NoMemory();
-    } else if (ovt_walk(&out, job->selected->args, &job->selected->selection, job->options) < 0) {
+    if (!write_job(&out, job)) {
         Py_CLEAR(room);
     } else if (job->digits != 0) {
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
@@ -596,59 +670,10 @@ static PyObject *digest_str(const char *prefix, size_t prefix_size, const select
     return digest_start(OVT_SHA256_HEX_SIZE, prefix, prefix_size, selected, options);
 }
 
-/* Appends kind, newline, name, newline: what is hashed before the arguments. */
-static bool write_prefix(ovt_buffer *out, PyObject *kind, PyObject *name) {
-    PyObject *const parts[] = {kind, name};
-    for (int i = 0; i < 2; i++) {
-        ovt_text text;
-        if (!ovt_read_str(parts[i], &text)) {
-            return false;
-        }
-        if (ovt_write_raw(out, text) != OVT_OK || !ovt_buffer_append(out, "\n", 1)) {
-            PyErr_NoMemory();
-            return false;
-        }
-    }
-    return true;
-}
-
-/* An exact str as it is; anything else through one of _arguments' checks. A new reference. */
-static PyObject *exact_name(const module_state *state, PyObject *name) {
-    if (PyUnicode_CheckExact(name)) {
-        return Py_NewRef(name);
-    }
-    return PyObject_CallFunction(state->checked_text, "Os", name, argument_names[NAME_NAME]);
-}
-
-static PyObject *exact_kind(const module_state *state, PyObject *kind) {
-    return kind == state->tool_call ? Py_NewRef(kind)
-                                    : PyObject_CallOneArg(state->checked_kind, kind);
-}
-
 /* fingerprint() with its arguments read. */
-static PyObject *fingerprint_of(const module_state *state, PyObject *kind, PyObject *name,
-                                PyObject *args, PyObject *match_on, PyObject *ignore_args,
-                                const ovt_walk_options *options) {
-    PyObject *exact_kind_text = exact_kind(state, kind);
-    if (exact_kind_text == NULL) {
-        return NULL;
-    }
-    PyObject *exact_name_text = exact_name(state, name);
-    PyObject *digest = NULL;
-    kept_members room;
-    selected_args selected;
-    char storage[256];
-    ovt_buffer prefix;
-    ovt_buffer_init(&prefix, storage, sizeof storage, NULL);
-    if (exact_name_text != NULL && write_prefix(&prefix, exact_kind_text, exact_name_text) &&
-        select_from(state, args, match_on, ignore_args, &room, &selected)) {
-        digest = digest_str(prefix.data, ovt_buffer_length(&prefix), &selected, options);
-        release_selected(&selected);
-    }
-    ovt_buffer_release(&prefix);
-    Py_XDECREF(exact_name_text);
-    Py_DECREF(exact_kind_text);
-    return digest;
+static PyObject *fingerprint_of(const call_parts *call, const ovt_walk_options *options) {
+    const output_job job = {.call = call, .digits = OVT_SHA256_HEX_SIZE, .options = options};
+    return output_of(&job);
 }
 
 /* ---- the functions
@@ -709,7 +734,8 @@ static PyObject *fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t
         !read_options(state, OVT_PROFILE_OVERTURN, given[5], given[6], &options)) {
         return NULL;
     }
-    return fingerprint_of(state, given[0], given[1], given[2], given[3], given[4], &options);
+    const call_parts call = {state, given[0], given[1], given[2], given[3], given[4]};
+    return fingerprint_of(&call, &options);
 }
 
 static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
@@ -721,34 +747,89 @@ static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ss
         !read_options(state, OVT_PROFILE_OVERTURN, given[4], given[5], &options)) {
         return NULL;
     }
-    return fingerprint_of(state, state->tool_call, given[0], given[1], given[2], given[3],
-                          &options);
+    const call_parts call = {state, state->tool_call, given[0], given[1], given[2], given[3]};
+    return fingerprint_of(&call, &options);
 }
 
-/* One call of many; `parts` is a tuple (kind, name, args, match_on, ignore_args). */
-static PyObject *fingerprint_of_parts(const module_state *state, PyObject *parts,
-                                      const ovt_walk_options *options) {
-    return fingerprint_of(state, PyTuple_GET_ITEM(parts, 0), PyTuple_GET_ITEM(parts, 1),
-                          PyTuple_GET_ITEM(parts, 2), PyTuple_GET_ITEM(parts, 3),
-                          PyTuple_GET_ITEM(parts, 4), options);
+/* ---- many calls ------------------------------------------------------------------------------ */
+
+enum {
+    BATCH_CALLS = 2,  /* whose digests are made together, two at a time */
+    CALL_ROOM = 4096, /* bytes of each; a longer one moves to the heap */
+};
+
+/* Calls that are written and whose digests are not made yet. */
+typedef struct {
+    _Alignas(OVT_SHA256_BLOCK_SIZE) char storage[BATCH_CALLS][CALL_ROOM];
+    ovt_buffer texts[BATCH_CALLS];
+    ovt_sha256 hashes[BATCH_CALLS];
+    size_t count;
+} call_batch;
+
+static bool add_parts(call_batch *batch, const call_parts *call, const ovt_walk_options *options) {
+    ovt_buffer *const text = &batch->texts[batch->count];
+    ovt_buffer_init(text, batch->storage[batch->count], CALL_ROOM, &batch->hashes[batch->count]);
+    text->spare = options->python->spare;
+    ovt_buffer_hash_late(text);
+    batch->count++;
+    return write_call(text, call, options);
 }
 
-static PyObject *fingerprint_of_call(const module_state *state, PyObject *call,
-                                     const ovt_walk_options *options) {
+/* Adds one of the calls that fingerprint_many() takes; false with an exception set. */
+static bool add_call(call_batch *batch, const module_state *state, PyObject *call,
+                     const ovt_walk_options *options) {
     if (PyTuple_CheckExact(call) && PyTuple_GET_SIZE(call) >= 2 && PyTuple_GET_SIZE(call) <= 4) {
         const Py_ssize_t size = PyTuple_GET_SIZE(call);
-        return fingerprint_of(state, state->tool_call, PyTuple_GET_ITEM(call, 0),
-                              PyTuple_GET_ITEM(call, 1),
-                              size > 2 ? PyTuple_GET_ITEM(call, 2) : NULL,
-                              size > 3 ? PyTuple_GET_ITEM(call, 3) : NULL, options);
+        const call_parts given = {state,
+                                  state->tool_call,
+                                  PyTuple_GET_ITEM(call, 0),
+                                  PyTuple_GET_ITEM(call, 1),
+                                  size > 2 ? PyTuple_GET_ITEM(call, 2) : NULL,
+                                  size > 3 ? PyTuple_GET_ITEM(call, 3) : NULL};
+        return add_parts(batch, &given, options);
     }
     PyObject *parts = PyObject_CallOneArg(state->call_parts, call);
     if (parts == NULL) {
-        return NULL;
+        return false;
     }
-    PyObject *digest = fingerprint_of_parts(state, parts, options);
+    const call_parts given = {state,
+                              PyTuple_GET_ITEM(parts, 0),
+                              PyTuple_GET_ITEM(parts, 1),
+                              PyTuple_GET_ITEM(parts, 2),
+                              PyTuple_GET_ITEM(parts, 3),
+                              PyTuple_GET_ITEM(parts, 4)};
+    const bool is_added = add_parts(batch, &given, options);
     Py_DECREF(parts);
-    return digest;
+    return is_added;
+}
+
+static void clear_batch(call_batch *batch) {
+    while (batch->count > 0) {
+        ovt_buffer_release(&batch->texts[--batch->count]);
+    }
+}
+
+/* Appends the digests of the calls in the batch to a list, and empties it; false with an exception
+ * set. */
+static bool finish_batch(call_batch *batch, PyObject *digests) {
+    uint8_t bytes[BATCH_CALLS][OVT_SHA256_DIGEST_SIZE];
+    ovt_sha256_message messages[BATCH_CALLS];
+    for (size_t i = 0; i < batch->count; i++) {
+        const ovt_buffer *const text = &batch->texts[i];
+        messages[i] = (ovt_sha256_message){.hash = text->hash,
+                                           .bytes = text->hashed,
+                                           .count = (size_t)(text->end - text->hashed),
+                                           .digest = bytes[i]};
+    }
+    ovt_sha256_finish_all(messages, batch->count);
+    bool is_well = true;
+    for (size_t i = 0; is_well && i < batch->count; i++) {
+        PyObject *const digest = ovt_hex_str(bytes[i], OVT_SHA256_HEX_SIZE);
+        is_well = digest != NULL && PyList_Append(digests, digest) == 0;
+        Py_XDECREF(digest);
+    }
+    clear_batch(batch);
+    return is_well;
 }
 
 /* Puts the call's position before the message of the exception that is set. */
@@ -767,6 +848,73 @@ static void locate_error(const module_state *state, Py_ssize_t index) {
     PyErr_Restore(type, error, traceback);
 }
 
+#ifndef Py_GIL_DISABLED
+
+enum { AHEAD = 3 }; /* calls from one stage to the next */
+
+static void look_at_values(PyObject *args) {
+    const ovt_dict_entry *const entries = ovt_dict_entries(args);
+    const Py_ssize_t count = entries == NULL ? 0 : PyDict_GET_SIZE(args);
+    for (Py_ssize_t i = 0; i < count && i < FEW_NAMES; i++) {
+        __builtin_prefetch(entries[i].value);
+    }
+}
+
+/* The arguments of a call that is a tuple and whose arguments are a dict, else NULL. */
+static PyObject *dict_of(PyObject *calls, Py_ssize_t index) {
+    if (index >= PyList_GET_SIZE(calls)) {
+        return NULL;
+    }
+    PyObject *const call = PyList_GET_ITEM(calls, index);
+    return PyTuple_CheckExact(call) && PyTuple_GET_SIZE(call) >= 2 ? PyTuple_GET_ITEM(call, 1) : NULL;
+}
+
+/* Asks the memory for what the next calls of a list consist of, a pointer further at each stage. */
+static void look_ahead(PyObject *calls, Py_ssize_t index) {
+    if (index + 4 * AHEAD < PyList_GET_SIZE(calls)) {
+        __builtin_prefetch(PyList_GET_ITEM(calls, index + 4 * AHEAD));
+    }
+    PyObject *args = dict_of(calls, index + 3 * AHEAD);
+    if (args != NULL) {
+        __builtin_prefetch(args);
+    }
+    args = dict_of(calls, index + 2 * AHEAD);
+    if (args != NULL && PyDict_CheckExact(args)) {
+        const char *const keys = (const char *)((PyDictObject *)args)->ma_keys;
+        for (int line = 0; line < 4; line++) {
+            __builtin_prefetch(keys + 64 * line);
+        }
+    }
+    args = dict_of(calls, index + AHEAD);
+    if (args != NULL && PyDict_CheckExact(args)) {
+        look_at_values(args);
+    }
+}
+
+#endif
+
+/* A list of the digests of the calls that an iterator gives. */
+static PyObject *digests_of(const module_state *state, PyObject *calls, PyObject *list,
+                            const ovt_walk_options *options, call_batch *batch) {
+    PyObject *digests = PyList_New(0);
+    bool is_well = digests != NULL;
+    PyObject *call;
+    for (Py_ssize_t index = 0; is_well && (call = PyIter_Next(calls)) != NULL; index++) {
+        if (list) look_ahead(list, index);
+        is_well = add_call(batch, state, call, options);
+        Py_DECREF(call);
+        if (!is_well) {
+            locate_error(state, index);
+        } else if (batch->count == BATCH_CALLS) {
+            is_well = finish_batch(batch, digests);
+        }
+    }
+    if (!is_well || PyErr_Occurred() != NULL || !finish_batch(batch, digests)) {
+        Py_CLEAR(digests);
+    }
+    return digests;
+}
+
 static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *keywords) {
     static const signature takes = {
@@ -778,29 +926,18 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
         !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
         return NULL;
     }
-    PyObject *calls = PyObject_GetIter(given[0]);
-    PyObject *digests = PyList_New(0);
-    bool failed = calls == NULL || digests == NULL;
-    for (Py_ssize_t index = 0; !failed; index++) {
-        PyObject *call = PyIter_Next(calls);
-        if (call == NULL) {
-            failed = PyErr_Occurred() != NULL;
-            break;
-        }
-        PyObject *digest = fingerprint_of_call(state, call, &options);
-        if (digest == NULL) {
-            locate_error(state, index);
-            failed = true;
-        } else {
-            failed = PyList_Append(digests, digest) < 0;
-            Py_DECREF(digest);
-        }
-        Py_DECREF(call);
+    PyObject *digests = NULL;
+    PyObject *const calls = PyObject_GetIter(given[0]);
+    call_batch *const batch = calls == NULL ? NULL : PyMem_RawMalloc(sizeof *batch);
+    if (batch != NULL) {
+        batch->count = 0;
+        digests = digests_of(state, calls, PyList_CheckExact(given[0]) ? given[0] : NULL, &options, batch);
+        clear_batch(batch);
+    } else if (calls != NULL) {
+        PyErr_NoMemory();
     }
+    PyMem_RawFree(batch);
     Py_XDECREF(calls);
-    if (failed) {
-        Py_CLEAR(digests);
-    }
     return digests;
 }
 
