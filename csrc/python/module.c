@@ -536,20 +536,29 @@ static PyObject *bytes_of(const ovt_buffer *out, PyObject *room) {
     return PyBytes_FromStringAndSize(out->data, length);
 }
 
+/* Appends an exact str and a newline. */
+static bool write_prefix_line(ovt_buffer *out, PyObject *str) {
+    ovt_text text;
+    if (OVT_LIKELY(PyUnicode_IS_COMPACT_ASCII(str))) {
+        const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
+        if (OVT_LIKELY(ovt_buffer_reserve(out, length + 1))) {
+            memcpy(out->end, (PyASCIIObject *)str + 1, length);
+            out->end[length] = '\n';
+            out->end += length + 1;
+            return true;
+        }
+    } else if (!ovt_read_str(str, &text)) {
+        return false;
+    } else if (ovt_write_raw(out, text) == OVT_OK && ovt_buffer_append(out, "\n", 1)) {
+        return true;
+    }
+    PyErr_NoMemory();
+    return false;
+}
+
 /* Appends kind, newline, name, newline: what is hashed before the arguments. */
 static bool write_prefix(ovt_buffer *out, PyObject *kind, PyObject *name) {
-    PyObject *const parts[] = {kind, name};
-    for (int i = 0; i < 2; i++) {
-        ovt_text text;
-        if (!ovt_read_str(parts[i], &text)) {
-            return false;
-        }
-        if (ovt_write_raw(out, text) != OVT_OK || !ovt_buffer_append(out, "\n", 1)) {
-            PyErr_NoMemory();
-            return false;
-        }
-    }
-    return true;
+    return write_prefix_line(out, kind) && write_prefix_line(out, name);
 }
 
 /* An exact str as it is; anything else through one of _arguments' checks. A new reference. */
@@ -565,9 +574,12 @@ static PyObject *exact_kind(const module_state *state, PyObject *kind) {
                                     : PyObject_CallOneArg(state->checked_kind, kind);
 }
 
-/* Appends what is hashed of a call whose kind and name are exact str objects. */
+/* Appends the arguments of a call that count. */
 static bool write_arguments(ovt_buffer *out, const call_parts *call,
                             const ovt_walk_options *options) {
+    if (is_none(call->match_on) && is_none(call->ignore_args)) {
+        return ovt_walk(out, call->args, NULL, options) == 0;
+    }
     kept_members room;
     selected_args selected;
     if (!select_from(call->state, call->args, call->match_on, call->ignore_args, &room,
