@@ -271,14 +271,20 @@ void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE])
     finish_message(hash->state, hash->block, hash->length, digest);
 }
 
-void ovt_sha256_finish_in_place(ovt_sha256 *hash, uint8_t *rest, size_t count,
-                                uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
-    const uint64_t length = hash->length + count;
+/* The same behind the last `count` bytes of the message, where they stand; returns how many blocks
+ * they are then. */
+static inline size_t pad_in_place(uint8_t *rest, size_t count, uint64_t length) {
     const size_t blocks =
         (count + 1 + sizeof length + OVT_SHA256_BLOCK_SIZE - 1) / OVT_SHA256_BLOCK_SIZE;
     memset(rest + count, 0, OVT_SHA256_PAD_ROOM);
     rest[count] = 0x80;
     store_be64(rest + blocks * OVT_SHA256_BLOCK_SIZE - sizeof length, length * 8);
+    return blocks;
+}
+
+void ovt_sha256_finish_in_place(ovt_sha256 *hash, uint8_t *rest, size_t count,
+                                uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
+    const size_t blocks = pad_in_place(rest, count, hash->length + count);
     compress(hash->state, rest, blocks);
     store_digest(digest, hash->state);
 }
@@ -306,12 +312,14 @@ typedef struct {
     uint8_t padded[PADDED_SIZE];
 } lane;
 
-static void start_message(lane *l, const ovt_sha256_message *message) {
+static inline void start_message(lane *l, const ovt_sha256_message *message) {
     l->message = message;
     l->next = message->bytes;
-    l->blocks = message->count / OVT_SHA256_BLOCK_SIZE;
-    l->is_padding = false;
+    l->is_padding = message->has_room;
     message->hash->length += message->count;
+    l->blocks = message->has_room
+                    ? pad_in_place((uint8_t *)message->bytes, message->count, message->hash->length)
+                    : message->count / OVT_SHA256_BLOCK_SIZE;
 }
 
 /* Moves on to the padding, or ends the message, until there are blocks to compress. False when

@@ -53,6 +53,8 @@ typedef struct {
     const void *bytes;
     size_t count;    /* of bytes */
     uint8_t *digest; /* where OVT_SHA256_DIGEST_SIZE bytes go */
+    /* Whether the OVT_SHA256_PAD_ROOM bytes after them may be overwritten, which saves a copy. */
+    bool has_room;
 } ovt_sha256_message;
 
 /* Appends the ends of several messages and writes their digests, two messages at a time: with SHA

@@ -595,8 +595,8 @@ static bool write_arguments(ovt_buffer *out, const call_parts *call,
 static bool write_call(ovt_buffer *out, const call_parts *call, const ovt_walk_options *options) {
     PyObject *const kind = exact_kind(call->state, call->kind);
     PyObject *const name = kind == NULL ? NULL : exact_name(call->state, call->name);
-    const bool is_written = name != NULL && write_prefix(out, kind, name) &&
-                            write_arguments(out, call, options);
+    const bool is_written =
+        name != NULL && write_prefix(out, kind, name) && write_arguments(out, call, options);
     Py_XDECREF(name);
     Py_XDECREF(kind);
     return is_written;
@@ -828,10 +828,12 @@ static bool finish_batch(call_batch *batch, PyObject *digests) {
     ovt_sha256_message messages[BATCH_CALLS];
     for (size_t i = 0; i < batch->count; i++) {
         const ovt_buffer *const text = &batch->texts[i];
-        messages[i] = (ovt_sha256_message){.hash = text->hash,
-                                           .bytes = text->hashed,
-                                           .count = (size_t)(text->end - text->hashed),
-                                           .digest = bytes[i]};
+        messages[i] =
+            (ovt_sha256_message){.hash = text->hash,
+                                 .bytes = text->hashed,
+                                 .count = (size_t)(text->end - text->hashed),
+                                 .digest = bytes[i],
+                                 .has_room = text->limit - text->end >= OVT_SHA256_PAD_ROOM};
     }
     ovt_sha256_finish_all(messages, batch->count);
     bool is_well = true;
@@ -860,59 +862,13 @@ static void locate_error(const module_state *state, Py_ssize_t index) {
     PyErr_Restore(type, error, traceback);
 }
 
-#ifndef Py_GIL_DISABLED
-
-enum { AHEAD = 3 }; /* calls from one stage to the next */
-
-static void look_at_values(PyObject *args) {
-    const ovt_dict_entry *const entries = ovt_dict_entries(args);
-    const Py_ssize_t count = entries == NULL ? 0 : PyDict_GET_SIZE(args);
-    for (Py_ssize_t i = 0; i < count && i < FEW_NAMES; i++) {
-        __builtin_prefetch(entries[i].value);
-    }
-}
-
-/* The arguments of a call that is a tuple and whose arguments are a dict, else NULL. */
-static PyObject *dict_of(PyObject *calls, Py_ssize_t index) {
-    if (index >= PyList_GET_SIZE(calls)) {
-        return NULL;
-    }
-    PyObject *const call = PyList_GET_ITEM(calls, index);
-    return PyTuple_CheckExact(call) && PyTuple_GET_SIZE(call) >= 2 ? PyTuple_GET_ITEM(call, 1) : NULL;
-}
-
-/* Asks the memory for what the next calls of a list consist of, a pointer further at each stage. */
-static void look_ahead(PyObject *calls, Py_ssize_t index) {
-    if (index + 4 * AHEAD < PyList_GET_SIZE(calls)) {
-        __builtin_prefetch(PyList_GET_ITEM(calls, index + 4 * AHEAD));
-    }
-    PyObject *args = dict_of(calls, index + 3 * AHEAD);
-    if (args != NULL) {
-        __builtin_prefetch(args);
-    }
-    args = dict_of(calls, index + 2 * AHEAD);
-    if (args != NULL && PyDict_CheckExact(args)) {
-        const char *const keys = (const char *)((PyDictObject *)args)->ma_keys;
-        for (int line = 0; line < 4; line++) {
-            __builtin_prefetch(keys + 64 * line);
-        }
-    }
-    args = dict_of(calls, index + AHEAD);
-    if (args != NULL && PyDict_CheckExact(args)) {
-        look_at_values(args);
-    }
-}
-
-#endif
-
 /* A list of the digests of the calls that an iterator gives. */
-static PyObject *digests_of(const module_state *state, PyObject *calls, PyObject *list,
+static PyObject *digests_of(const module_state *state, PyObject *calls,
                             const ovt_walk_options *options, call_batch *batch) {
     PyObject *digests = PyList_New(0);
     bool is_well = digests != NULL;
     PyObject *call;
     for (Py_ssize_t index = 0; is_well && (call = PyIter_Next(calls)) != NULL; index++) {
-        if (list) look_ahead(list, index);
         is_well = add_call(batch, state, call, options);
         Py_DECREF(call);
         if (!is_well) {
@@ -943,7 +899,7 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
     call_batch *const batch = calls == NULL ? NULL : PyMem_RawMalloc(sizeof *batch);
     if (batch != NULL) {
         batch->count = 0;
-        digests = digests_of(state, calls, PyList_CheckExact(given[0]) ? given[0] : NULL, &options, batch);
+        digests = digests_of(state, calls, &options, batch);
         clear_batch(batch);
     } else if (calls != NULL) {
         PyErr_NoMemory();
