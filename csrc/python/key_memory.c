@@ -4,7 +4,6 @@
 
 enum {
     FIRST_CREDIT = 4, /* of a new layout: a run of strangers does not push it out at once */
-    MOST_CREDIT = 16,
 };
 
 static void forget(ovt_key_memory *memory, size_t place) {
@@ -12,6 +11,7 @@ static void forget(ovt_key_memory *memory, size_t place) {
     if (memory->sightings[place] != 0) {
         memory->sightings[place] = 0;
         memory->latest = NULL;
+        memory->expected = NULL;
         const uint32_t count = layout->count;
         layout->count = 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -39,13 +39,13 @@ static inline PyObject *key_at(ovt_key_row keys, size_t index) {
 
 /* A number that differs for most key sets that differ, from the first key, the last one and their
  * count; 0 if they are no exact str. */
-static inline uint64_t sighting_of(const ovt_profile *profile, ovt_key_row keys) {
-    PyObject *const first = key_at(keys, 0), *const last = key_at(keys, keys.count - 1);
+static inline uint64_t sighting_of(const ovt_profile *profile, ovt_key_row keys, size_t count) {
+    PyObject *const first = key_at(keys, 0), *const last = key_at(keys, count - 1);
     if (!PyUnicode_CheckExact(first) || !PyUnicode_CheckExact(last)) {
         return 0;
     }
     const uint64_t mixed =
-        kept_hash(first) * 31 + kept_hash(last) + keys.count + (uint64_t)(uintptr_t)profile;
+        kept_hash(first) * 31 + kept_hash(last) + count + (uint64_t)(uintptr_t)profile;
     return (mixed * UINT64_C(0x9E3779B97F4A7C15)) | 1;
 }
 
@@ -84,7 +84,7 @@ static inline bool is_equal_key(PyObject *kept, PyObject *key) {
 
 /* Holds these keys instead of the ones with the same texts. */
 static void hold_instead(ovt_key_layout *layout, ovt_key_row keys) {
-    for (size_t i = 0; i < keys.count; i++) {
+    for (size_t i = 0; i < layout->count; i++) {
         PyObject *const before = layout->keys[i];
         layout->keys[i] = Py_NewRef(key_at(keys, i));
         Py_DECREF(before);
@@ -94,7 +94,7 @@ static void hold_instead(ovt_key_layout *layout, ovt_key_row keys) {
 /* Whether the keys from `from` on, at which identity fails, have the texts of the remembered ones.
  * Keys that come a second time, as in the rows of one document, take their places. */
 static OVT_NEVER_INLINE bool has_equal_keys(ovt_key_layout *layout, ovt_key_row keys, size_t from) {
-    for (size_t i = from; i < keys.count; i++) {
+    for (size_t i = from; i < layout->count; i++) {
         if (layout->keys[i] != key_at(keys, i) && !is_equal_key(layout->keys[i], key_at(keys, i))) {
             return false;
         }
@@ -107,12 +107,13 @@ static OVT_NEVER_INLINE bool has_equal_keys(ovt_key_layout *layout, ovt_key_row 
     return true;
 }
 
-static inline bool has_keys(ovt_key_layout *layout, const ovt_profile *profile, ovt_key_row keys) {
-    if (layout->count != keys.count || layout->profile != profile) {
+static inline bool has_keys(ovt_key_layout *layout, const ovt_profile *profile, ovt_key_row keys,
+                            size_t count) {
+    if (layout->count != count || layout->profile != profile) {
         return false;
     }
     PyObject *const *key = keys.first;
-    for (size_t i = 0; i < keys.count; i++, key += keys.step) {
+    for (size_t i = 0; i < count; i++, key += keys.step) {
         if (OVT_UNLIKELY(layout->keys[i] != *key)) {
             return has_equal_keys(layout, keys, i);
         }
@@ -122,8 +123,9 @@ static inline bool has_keys(ovt_key_layout *layout, const ovt_profile *profile, 
 
 static OVT_NEVER_INLINE ovt_key_layout *find_by_sighting(ovt_key_memory *memory,
                                                          const ovt_profile *profile,
-                                                         ovt_key_row keys, bool *is_worth) {
-    const uint64_t sighting = sighting_of(profile, keys);
+                                                         ovt_key_row keys, size_t count,
+                                                         bool *is_worth) {
+    const uint64_t sighting = sighting_of(profile, keys, count);
     if (sighting == 0) {
         return NULL;
     }
@@ -131,7 +133,7 @@ static OVT_NEVER_INLINE ovt_key_layout *find_by_sighting(ovt_key_memory *memory,
         const size_t place = place_of(sighting, choice);
         if (memory->sightings[place] == sighting) {
             ovt_key_layout *layout = &memory->layouts[place];
-            if (has_keys(layout, profile, keys)) {
+            if (has_keys(layout, profile, keys, count)) {
                 return layout;
             }
         }
@@ -143,23 +145,21 @@ static OVT_NEVER_INLINE ovt_key_layout *find_by_sighting(ovt_key_memory *memory,
 }
 
 ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
-                                    ovt_key_row keys, bool *is_worth) {
-    if (memory == NULL || keys.count - 1 >= OVT_LAYOUT_KEYS) {
+                                    ovt_key_row keys, size_t count, bool *is_worth) {
+    if (memory == NULL || count == 0 || count > OVT_LAYOUT_KEYS) {
         return NULL;
     }
-    ovt_key_layout *const latest = memory->latest;
-    ovt_key_layout *found = latest != NULL ? latest->successor : NULL;
-    if (OVT_UNLIKELY(found == NULL || !has_keys(found, profile, keys))) {
-        found = find_by_sighting(memory, profile, keys, is_worth);
+    ovt_key_layout *found = memory->expected;
+    if (found == NULL || !has_keys(found, profile, keys, count)) {
+        found = find_by_sighting(memory, profile, keys, count, is_worth);
         if (found == NULL) {
             return NULL;
         }
-        if (latest != NULL) {
-            latest->successor = found;
+        if (memory->latest != NULL) {
+            memory->latest->successor = found;
         }
     }
-    found->credit += found->credit < MOST_CREDIT;
-    memory->latest = found;
+    ovt_key_memory_found(memory, found);
     return found;
 }
 
@@ -220,7 +220,7 @@ void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,
             return; /* it is only a memory */
         }
     }
-    const uint64_t sighting = sighting_of(profile, ovt_keys_of(members, count));
+    const uint64_t sighting = sighting_of(profile, ovt_keys_of(members), count);
     const size_t place = free_place(memory, sighting);
     if (place == OVT_LAYOUTS) {
         return;

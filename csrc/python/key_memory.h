@@ -21,7 +21,8 @@ enum {
     OVT_LAYOUT_QUOTED = 32, /* bytes of a quoted key and its colon, at most */
     OVT_LAYOUTS = 256,
     OVT_LAYOUT_CHOICES = 4, /* places that a key set may be at */
-    OVT_SIGHTINGS = 1024,    /* key sets that were seen once, at most */
+    OVT_LAYOUT_MOST_CREDIT = 16,
+    OVT_SIGHTINGS = 1024, /* key sets that were seen once, at most */
 };
 
 /* A key in the order of writing. */
@@ -46,6 +47,7 @@ typedef struct ovt_key_layout {
 typedef struct {
     ovt_key_layout *layouts;         /* NULL until something is worth remembering */
     ovt_key_layout *latest;          /* the one that was found last, or NULL */
+    ovt_key_layout *expected;        /* its successor, or NULL */
     uint64_t sightings[OVT_LAYOUTS]; /* the hash of each layout's key set; 0: no layout is there */
     uint64_t seen[OVT_SIGHTINGS];    /* the hashes of key sets that came once */
     bool is_taken;                   /* by a walk of a free-threaded Python */
@@ -80,19 +82,44 @@ static inline void ovt_key_memory_give_back(ovt_key_memory *memory) {
 typedef struct {
     PyObject *const *first;
     size_t step;
-    size_t count;
 } ovt_key_row;
 
 /* The keys of members. */
-static inline ovt_key_row ovt_keys_of(const ovt_member *members, size_t count) {
+static inline ovt_key_row ovt_keys_of(const ovt_member *members) {
     return (ovt_key_row){(PyObject *const *)(const void *)&members->key,
-                         sizeof *members / sizeof(PyObject *), count};
+                         sizeof *members / sizeof(PyObject *)};
 }
 
 /* The layout of a dict with these keys; NULL if there is none, or no memory. Then *is_worth, which
  * is false before, says whether to remember it once the texts and the order are known. */
 ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
-                                    ovt_key_row keys, bool *is_worth);
+                                    ovt_key_row keys, size_t count, bool *is_worth);
+
+/* Makes a layout the one that was found last. */
+static inline void ovt_key_memory_found(ovt_key_memory *memory, ovt_key_layout *layout) {
+    layout->credit += layout->credit < OVT_LAYOUT_MOST_CREDIT;
+    memory->latest = layout;
+    memory->expected = layout->successor;
+}
+
+/* The layout that came after the latest one before, if these are its very keys, which then is the
+ * latest; else NULL, and another may be found. */
+static inline ovt_key_layout *ovt_key_memory_next(ovt_key_memory *memory,
+                                                  const ovt_profile *profile, ovt_key_row keys,
+                                                  size_t count) {
+    ovt_key_layout *const layout = memory == NULL ? NULL : memory->expected;
+    if (layout == NULL || layout->count != count || layout->profile != profile) {
+        return NULL;
+    }
+    PyObject *const *key = keys.first;
+    for (size_t i = 0; i < count; i++, key += keys.step) {
+        if (layout->keys[i] != *key) {
+            return NULL;
+        }
+    }
+    ovt_key_memory_found(memory, layout);
+    return layout;
+}
 
 /* Remembers the layout of members whose keys are all exact str objects without surrogates. */
 void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,

@@ -943,8 +943,8 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
         is_dict ? entries_of(w, open->container, selection, &count) : NULL;
     if (entries != NULL) {
         open->end = first + count;
-        open->layout = ovt_key_memory_find(w->memory, w->profile,
-                                           (ovt_key_row){&entries->key, 2, count}, &is_worth);
+        open->layout = ovt_key_memory_find(w->memory, w->profile, (ovt_key_row){&entries->key, 2},
+                                           count, &is_worth);
         if (OVT_LIKELY(open->layout != NULL)) {
             if (!reserve_members(w, count)) {
                 return no_memory();
@@ -960,14 +960,34 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
     }
     open->end = w->member_count;
     if (is_dict) {
-        open->layout = ovt_key_memory_find(w->memory, w->profile,
-                                           ovt_keys_of(w->members + first, w->member_count - first),
-                                           &is_worth);
+        open->layout = ovt_key_memory_find(w->memory, w->profile, ovt_keys_of(w->members + first),
+                                           w->member_count - first, &is_worth);
     }
     return open->layout != NULL ? DONE : order_keys(w, open, is_dict, is_worth);
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
+
+/* Collects the members of a dict if its keys are those that came next before. */
+static inline bool open_expected(walk *w, frame *open) {
+    size_t count;
+    const ovt_dict_entry *const entries = entries_of(w, open->container, NULL, &count);
+    if (entries == NULL || !reserve_members(w, count)) {
+        return false;
+    }
+    open->layout =
+        ovt_key_memory_next(w->memory, w->profile, (ovt_key_row){&entries->key, 2}, count);
+    if (open->layout == NULL) {
+        return false;
+    }
+    open->mark = w->arena;
+    open->first = w->member_count;
+    open->next = w->member_count;
+    open->entries = entries;
+    w->member_count += count;
+    open->end = w->member_count;
+    return true;
+}
 
 /* Opens a container, which is `source` as found. */
 static inline outcome open_frame(walk *w, value_kind kind, PyObject *source, PyObject *container,
@@ -990,7 +1010,9 @@ static inline outcome open_frame(walk *w, value_kind kind, PyObject *source, PyO
     frame *open = &w->frames[depth];
     *open = (frame){.source = source, .container = container, .kind = kind, .is_first = true};
     const bool is_object = kind == KIND_DICT || kind == KIND_PAIRS;
-    if (is_object && collect_object(w, open, kind == KIND_DICT, selection) == FAILED) {
+    const bool is_expected = kind == KIND_DICT && selection == NULL && open_expected(w, open);
+    if (!is_expected && is_object &&
+        collect_object(w, open, kind == KIND_DICT, selection) == FAILED) {
         return FAILED;
     }
     if (!ovt_buffer_reserve(w->out, 1)) {
