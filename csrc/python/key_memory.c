@@ -1,5 +1,6 @@
 #include "key_memory.h"
 
+#include "same_str.h"
 #include "string_put.h"
 
 enum {
@@ -30,7 +31,7 @@ void ovt_key_memory_clear(ovt_key_memory *memory) {
 
 /* A dict has computed the hash of every str in it. */
 static inline uint64_t kept_hash(PyObject *str) {
-    return (uint64_t)((PyASCIIObject *)str)->hash;
+    return (uint64_t)ovt_kept_hash(str);
 }
 
 static inline PyObject *key_at(ovt_key_row keys, size_t index) {
@@ -53,35 +54,6 @@ static inline size_t place_of(uint64_t sighting, size_t choice) {
     return ((size_t)(sighting >> 32) + choice) % OVT_LAYOUTS;
 }
 
-/* Whether two texts, before which eight bytes may be read, are the same. */
-static inline bool is_same_text(const char *a, const char *b, size_t size) {
-    for (; size > 8; size -= 8, a += 8, b += 8) {
-        if (ovt_load64(a) != ovt_load64(b)) {
-            return false;
-        }
-    }
-    /* The last eight bytes or fewer, moved up so that what comes before them falls out. */
-    return size == 0 ||
-           (ovt_load_le64(a + size - 8) ^ ovt_load_le64(b + size - 8)) >> (8 * (8 - size)) == 0;
-}
-
-/* Whether a key of a dict, another object than the remembered one, has the same text. */
-static inline bool is_equal_key(PyObject *kept, PyObject *key) {
-    if (!PyUnicode_CheckExact(key) || kept_hash(key) != kept_hash(kept) ||
-        PyUnicode_GET_LENGTH(key) != PyUnicode_GET_LENGTH(kept)) {
-        return false;
-    }
-    const size_t length = (size_t)PyUnicode_GET_LENGTH(key);
-    if (OVT_LIKELY(PyUnicode_IS_COMPACT_ASCII(key) && PyUnicode_IS_COMPACT_ASCII(kept))) {
-        return is_same_text((const char *)((PyASCIIObject *)key + 1),
-                            (const char *)((PyASCIIObject *)kept + 1), length);
-    }
-    const size_t width = (size_t)PyUnicode_KIND(key);
-    return PyUnicode_IS_COMPACT(key) && PyUnicode_IS_COMPACT(kept) &&
-           width == (size_t)PyUnicode_KIND(kept) &&
-           is_same_text(PyUnicode_DATA(kept), PyUnicode_DATA(key), length * width);
-}
-
 /* Holds these keys instead of the ones with the same texts. */
 static void hold_instead(ovt_key_layout *layout, ovt_key_row keys) {
     for (size_t i = 0; i < layout->count; i++) {
@@ -95,7 +67,9 @@ static void hold_instead(ovt_key_layout *layout, ovt_key_row keys) {
  * Keys that come a second time, as in the rows of one document, take their places. */
 static OVT_NEVER_INLINE bool has_equal_keys(ovt_key_layout *layout, ovt_key_row keys, size_t from) {
     for (size_t i = from; i < layout->count; i++) {
-        if (layout->keys[i] != key_at(keys, i) && !is_equal_key(layout->keys[i], key_at(keys, i))) {
+        PyObject *const key = key_at(keys, i);
+        if (layout->keys[i] != key &&
+            !(PyUnicode_CheckExact(key) && ovt_same_str(layout->keys[i], key))) {
             return false;
         }
     }

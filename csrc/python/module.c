@@ -373,8 +373,11 @@ static void release_selected(selected_args *selected) {
 
 /* Looks names up in an exact dict; false with an exception set. The names are held before, as an
  * odd key may run Python code. */
-static bool select_kept(PyObject *dict, PyObject *const *names, Py_ssize_t count,
-                        kept_members *room, selected_args *selected) {
+static bool select_kept(const module_state *state, PyObject *dict, PyObject *const *names,
+                        Py_ssize_t count, kept_members *room, selected_args *selected) {
+    /* Where there are any, finding a str runs no Python code, and they stay where they are. */
+    const ovt_dict_entry *const entries =
+        state->python.reads_entries ? ovt_dict_entries(dict) : NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
         room->members[i].key = Py_NewRef(names[i]);
     }
@@ -382,7 +385,7 @@ static bool select_kept(PyObject *dict, PyObject *const *names, Py_ssize_t count
     bool is_well = true;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *const name = room->members[i].key;
-        PyObject *const value = is_well ? ovt_dict_value(dict, name) : NULL;
+        PyObject *const value = is_well ? ovt_dict_value_among(dict, entries, name) : NULL;
         if (value != NULL) {
             room->members[kept++] = (ovt_dict_entry){name, value};
         } else {
@@ -412,7 +415,7 @@ static bool select_declared(const module_state *state, PyObject *args, PyObject 
         return selected->args != NULL;
     }
     if (keeps) {
-        return select_kept(args, names, count, room, selected);
+        return select_kept(state, args, names, count, room, selected);
     }
     selected->args = Py_NewRef(args);
     selected->names = Py_NewRef(tuple);
@@ -463,8 +466,8 @@ static bool select_from(const module_state *state, PyObject *args, PyObject *mat
     } else if (is_none(match_on)) {
         selected->args = Py_NewRef(args);
     } else {
-        is_selected =
-            select_kept(args, PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on), room, selected);
+        is_selected = select_kept(state, args, PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on),
+                                  room, selected);
     }
     if (!is_selected) {
         release_selected(selected);

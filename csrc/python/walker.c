@@ -969,9 +969,9 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
 /* ---- frames -------------------------------------------------------------------------------- */
 
 /* Collects the members of a dict if its keys are those that came next before. */
-static inline bool open_expected(walk *w, frame *open) {
+static inline bool open_expected(walk *w, frame *open, const ovt_selection *selection) {
     size_t count;
-    const ovt_dict_entry *const entries = entries_of(w, open->container, NULL, &count);
+    const ovt_dict_entry *const entries = entries_of(w, open->container, selection, &count);
     if (entries == NULL || !reserve_members(w, count)) {
         return false;
     }
@@ -1010,7 +1010,7 @@ static inline outcome open_frame(walk *w, value_kind kind, PyObject *source, PyO
     frame *open = &w->frames[depth];
     *open = (frame){.source = source, .container = container, .kind = kind, .is_first = true};
     const bool is_object = kind == KIND_DICT || kind == KIND_PAIRS;
-    const bool is_expected = kind == KIND_DICT && selection == NULL && open_expected(w, open);
+    const bool is_expected = kind == KIND_DICT && open_expected(w, open, selection);
     if (!is_expected && is_object &&
         collect_object(w, open, kind == KIND_DICT, selection) == FAILED) {
         return FAILED;
