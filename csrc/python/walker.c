@@ -1562,21 +1562,68 @@ static inline bool starts_with_number(const frame *top) {
            is_number(PyList_GET_ITEM(list, (Py_ssize_t)top->next));
 }
 
+static inline bool is_plain(const frame *open) {
+    return open->kind == KIND_DICT ? open->entries != NULL : open->kind == KIND_LIST;
+}
+
+/* Makes PLAIN_ROOM at `end` and lets the hash have its share; NULL when memory runs out. */
+static OVT_NEVER_INLINE char *make_plain_room(walk *w, char *end) {
+    ovt_buffer_offer(w->out, end);
+    return make_room(w->out, end, PLAIN_ROOM);
+}
+
+/* Whether a str is short ASCII that no white space may have to be trimmed from. */
+OVT_ALWAYS_INLINE bool is_plain_str(PyObject *str, bool trims) {
+    const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)str) + 1);
+    const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
+    return PyUnicode_IS_COMPACT_ASCII(str) && length <= SHORT_UTF8 &&
+           !((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0);
+}
+
+OVT_ALWAYS_INLINE char *put_plain_str(PyObject *str, char *end) {
+    *end++ = '"';
+    end = ovt_put_bytes(end, (const uint8_t *)(((PyASCIIObject *)str) + 1),
+                        (size_t)PyUnicode_GET_LENGTH(str), true);
+    *end++ = '"';
+    return end;
+}
+
+OVT_ALWAYS_INLINE char *put_finite(const walk *w, double number, char *end) {
+    return end + (w->profile->exact_integral_floats ? ovt_write_double_integral_exact(end, number)
+                                                    : ovt_write_double(end, number));
+}
+
+/* Closes a list, or an object that was read in place. */
+OVT_ALWAYS_INLINE char *close_plain(walk *w, frame *top, char *end) {
+    end = make_room(w->out, end, 1);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return NULL;
+    }
+    w->depth--;
+    if (top->kind == KIND_LIST) {
+        *end = ']';
+    } else {
+        *end = '}';
+        w->member_count = top->first;
+        top->layout->in_use--;
+        top->layout = NULL;
+    }
+    return end + 1;
+}
+
 /* Writes on from the innermost container as long as nothing comes but scalars of built-in types,
  * lists, and dicts whose members are read in place: no Python code runs here, and no reference is
  * held. Stops where there is anything else to do, at what comes next.
  *
- * Everything that changes from one value to the next is in a variable; a frame has it only while
- * another is open inside it. */
+ * This loop is where most of the time goes. What changes from value to value is in variables, which
+ * a frame takes only while another is open inside it; and it is one loop for objects and lists, as
+ * its parts share what it has in registers. */
 static outcome walk_plain(walk *w) {
     const bool trims = w->trims;
     char *end = w->out->end;
-    for (;;) {
-        frame *top = &w->frames[w->depth - 1];
+    while (w->depth != 0 && is_plain(&w->frames[w->depth - 1])) {
+        frame *const top = &w->frames[w->depth - 1];
         const bool is_object = top->kind == KIND_DICT;
-        if (is_object ? top->entries == NULL : top->kind != KIND_LIST) {
-            break;
-        }
         if (!is_object && starts_with_number(top)) {
             w->out->end = end;
             if (!write_numbers(w, top)) {
@@ -1590,19 +1637,13 @@ static outcome walk_plain(walk *w) {
         const size_t count =
             is_object ? top->layout->count : (size_t)PyList_GET_SIZE(top->container);
         const size_t first = is_object ? top->first : 0;
-        size_t at = top->next - first;
-        size_t comma = !top->is_first;
-        char *until = free_until(w->out, PLAIN_ROOM);
+        size_t at = top->next - first, comma = !top->is_first;
+        char *start, *until = free_until(w->out, PLAIN_ROOM);
         PyObject *value;
-        char *start;
-        value_kind kind;
-        for (;; at++) {
-            if (at == count) {
-                goto close;
-            }
+        PyTypeObject *type;
+        for (; at != count; at++) {
             if (OVT_UNLIKELY(end >= until)) {
-                ovt_buffer_offer(w->out, end);
-                end = make_room(w->out, end, PLAIN_ROOM);
+                end = make_plain_room(w, end);
                 if (OVT_UNLIKELY(end == NULL)) {
                     return no_memory();
                 }
@@ -1616,91 +1657,63 @@ static outcome walk_plain(walk *w) {
             } else {
                 value = items[at];
             }
-            PyTypeObject *const type = Py_TYPE(value);
+            type = Py_TYPE(value);
+            int64_t number;
             if (type == &PyUnicode_Type) {
-                const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)value) + 1);
-                const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
-                if (OVT_LIKELY(
-                        PyUnicode_IS_COMPACT_ASCII(value) && length <= SHORT_UTF8 &&
-                        !((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0))) {
-                    *start++ = '"';
-                    start = ovt_put_bytes(start, bytes, length, true);
-                    *start++ = '"';
+                if (OVT_LIKELY(is_plain_str(value, trims))) {
+                    end = put_plain_str(value, start);
                 } else {
                     ovt_status status = OVT_OK;
-                    start = put_other_str(w, value, start, &status);
+                    end = put_other_str(w, value, start, &status);
                     if (OVT_UNLIKELY(status != OVT_OK)) {
                         top->next = first + at + 1;
                         return fail(w, status, value);
                     }
                     until = free_until(w->out, PLAIN_ROOM);
                 }
-            } else if (type == &PyLong_Type) {
-                int64_t number;
-                if (!ovt_small_int(value, &number) || !is_safe_integer(number)) {
-                    goto other;
-                }
-                start += ovt_write_i64(start, number);
-            } else if (type == &PyFloat_Type) {
-                const double number = PyFloat_AS_DOUBLE(value);
-                if (!isfinite(number)) {
-                    goto other;
-                }
-                start += w->profile->exact_integral_floats
-                             ? ovt_write_double_integral_exact(start, number)
-                             : ovt_write_double(start, number);
-            } else if (type == &PyDict_Type) {
-                kind = KIND_DICT;
-                goto open;
-            } else if (type == &PyList_Type) {
-                kind = KIND_LIST;
-                goto open;
+            } else if (type == &PyLong_Type && ovt_small_int(value, &number) &&
+                       is_safe_integer(number)) {
+                end = start + ovt_write_i64(start, number);
+            } else if (type == &PyFloat_Type && isfinite(PyFloat_AS_DOUBLE(value))) {
+                end = put_finite(w, PyFloat_AS_DOUBLE(value), start);
+            } else if (type == &PyDict_Type || type == &PyList_Type) {
+                goto stop;
             } else if (value == Py_True) {
-                start = put_text(start, "true", 4);
+                end = put_text(start, "true", 4);
             } else if (value == Py_False) {
-                start = put_text(start, "false", 5);
+                end = put_text(start, "false", 5);
+            } else if (value == Py_None && w->profile->drop_none) {
+                continue;
             } else if (value == Py_None) {
-                if (w->profile->drop_none) {
-                    continue;
-                }
-                start = put_text(start, "null", 4);
+                end = put_text(start, "null", 4);
             } else {
-                goto other;
+                goto stop;
             }
-            end = start;
             comma = 1;
         }
-    other:
-        top->next = first + at;
-        top->is_first = !comma;
-        break;
-    open:
-        top->next = first + at + 1;
-        top->is_first = false;
-        w->out->end = start;
-        if (open_frame(w, kind, value, value, NULL) == FAILED) {
-            return FAILED;
-        }
-        end = w->out->end;
-        if (OVT_UNLIKELY(w->is_strong)) { /* a key was asked for its text */
-            break;
-        }
-        continue;
-    close:
-        end = make_room(w->out, end, 1);
+        end = close_plain(w, top, end);
         if (OVT_UNLIKELY(end == NULL)) {
             return no_memory();
         }
-        *end++ = is_object ? '}' : ']';
-        if (is_object) {
-            w->member_count = first;
-            top->layout->in_use--;
-            top->layout = NULL;
+        continue;
+    stop:
+        top->next = first + at;
+        top->is_first = !comma;
+        w->out->end = end;
+        if (type != &PyDict_Type && type != &PyList_Type) {
+            return DONE;
         }
-        w->depth--;
-        if (w->depth == 0) {
-            break;
+        top->next++;
+        top->is_first = false;
+        w->out->end = start;
+        const value_kind kind = type == &PyDict_Type ? KIND_DICT : KIND_LIST;
+        if (open_frame(w, kind, value, value, NULL) == FAILED) {
+            return FAILED;
         }
+        if (OVT_UNLIKELY(w->is_strong)) { /* a key was asked for its text */
+            return DONE;
+        }
+        end = w->out->end;
     }
     w->out->end = end;
     return DONE;
