@@ -3,10 +3,13 @@
  * The second object with the same keys in the same iteration order has its key order and its quoted
  * key texts remembered; those after it skip the sorting, the escaping and the reading of the keys.
  * Keys are compared by identity and else by text, so that parsed documents, whose keys are new
- * objects each time, are recognised too. A key set that is unknown costs a few reads of memory.
+ * objects each time, are recognised too; the keys of a document that come a second time are held
+ * instead of the ones before them. What comes next is expected to be what came next before, and a
+ * key set that is unknown costs a few reads of memory.
  *
- * A memory holds OVT_LAYOUTS layouts and strong references to their keys until it is cleared. It is
- * guarded by the GIL; a layout that an open frame reads is in use, and stays as it is. */
+ * A memory holds OVT_LAYOUTS layouts, 220 KB, and strong references to their keys until it is
+ * cleared. It is guarded by the GIL; a layout that an open frame reads is in use, and stays as it
+ * is. */
 #ifndef OVT_KEY_MEMORY_H
 #define OVT_KEY_MEMORY_H
 
