@@ -1386,7 +1386,7 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
             until = free_until(w->out);
         }
         *end = ',';
-        char *const start = end + !is_first;
+        char *start = end + !is_first;
         if (Py_TYPE(item) == &PyFloat_Type) {
             const double number = PyFloat_AS_DOUBLE(item);
             if (OVT_LIKELY(fabs(number) < plain_limit)) {
@@ -1397,12 +1397,15 @@ static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, siz
                 break;
             }
         } else {
-            int64_t integer;
-            if (Py_TYPE(item) != &PyLong_Type || !ovt_small_int(item, &integer) ||
-                !is_safe_integer(integer)) {
+            uint64_t magnitude;
+            bool is_negative;
+            if (Py_TYPE(item) != &PyLong_Type || !ovt_int_parts(item, &magnitude, &is_negative) ||
+                magnitude > LARGEST_SAFE_INTEGER) {
                 break;
             }
-            end = start + ovt_write_i64(start, integer);
+            *start = '-';
+            start += is_negative;
+            end = start + ovt_put_up_to_sixteen(start, magnitude);
         }
         is_first = false;
     }
