@@ -45,7 +45,7 @@ static inline int ovt_floor_log10_power2(int exponent) {
 
 /* How many digits an integer below 10^16 has; 0 has one. */
 static inline uint64_t ovt_integer_length(uint64_t value) {
-    const int highest_bit = 63 - ovt_leading_zeros(value | 1);
+    const unsigned int highest_bit = 63 ^ (unsigned int)ovt_leading_zeros(value | 1);
     return (value + ovt_length_table[highest_bit]) >> OVT_LENGTH_SHIFT;
 }
 

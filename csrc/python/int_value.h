@@ -48,7 +48,7 @@ static inline bool ovt_int_parts(PyObject *value, uint64_t *magnitude, bool *is_
         return false;
     }
 #if PY_VERSION_HEX < 0x030C0000
-    if (count == 0) { /* may have no digit */
+    if (count == 0) { /* may have no digit; later ones have a digit of 0 */
         *magnitude = 0;
         return true;
     }
@@ -56,7 +56,7 @@ static inline bool ovt_int_parts(PyObject *value, uint64_t *magnitude, bool *is_
     const digit *const digits = ovt_int_storage(value);
     const size_t last = count >> 1;
     const uint64_t upper = (uint64_t)digits[last] & (0 - (uint64_t)last);
-    *magnitude = (upper << 30 | digits[0]) & (0 - (uint64_t)(count != 0));
+    *magnitude = upper << 30 | digits[0];
     return true;
 }
 
