@@ -227,7 +227,9 @@ void ovt_sha256_update(ovt_sha256 *hash, const void *bytes, size_t count) {
     const size_t whole = count / OVT_SHA256_BLOCK_SIZE;
     if (whole > 0)
         compress(hash->state, next, whole);
-    memcpy(hash->block, next + whole * OVT_SHA256_BLOCK_SIZE, count % OVT_SHA256_BLOCK_SIZE);
+    const size_t rest = count % OVT_SHA256_BLOCK_SIZE;
+    if (rest > 0)
+        memcpy(hash->block, next + whole * OVT_SHA256_BLOCK_SIZE, rest);
 }
 
 /* Copies fewer than 64 bytes into a block in pieces of the size in which a compression reads it, so
