@@ -34,6 +34,11 @@ OVT_ALWAYS_INLINE uint64_t ovt_choose(uint64_t condition, uint64_t one, uint64_t
     return other ^ ((one ^ other) & (0 - condition));
 }
 
+/* The place of the highest set bit; `bits` must not be 0. */
+OVT_ALWAYS_INLINE unsigned int ovt_highest_bit(uint32_t bits) {
+    return 31 ^ (unsigned int)__builtin_clz(bits);
+}
+
 /* ---- digits ---------------------------------------------------------------------------------- */
 
 /* The eight decimal digits of value < 10^8, one a byte, the first in the lowest byte.
@@ -93,8 +98,8 @@ OVT_ALWAYS_INLINE ovt_sixteen_digits ovt_make_sixteen_digits(uint64_t upper, uin
     const __m128i tens = _mm_mulhi_epu16(twos, _mm_set1_epi16(6554));
     const __m128i digits =
         _mm_sub_epi16(_mm_slli_epi16(twos, 8), ovt_multiply_lanes(tens, (10 << 8) - 1));
-    const int zero = _mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128()));
-    return (ovt_sixteen_digits){_mm_or_si128(digits, _mm_set1_epi8('0')), (uint32_t)zero ^ 0xFFFF};
+    const int nonzero = _mm_movemask_epi8(_mm_cmpgt_epi8(digits, _mm_setzero_si128()));
+    return (ovt_sixteen_digits){_mm_or_si128(digits, _mm_set1_epi8('0')), (uint32_t)nonzero};
 }
 
 OVT_ALWAYS_INLINE void ovt_store_sixteen(char *out, ovt_sixteen_digits digits) {
@@ -191,7 +196,7 @@ OVT_ALWAYS_INLINE size_t ovt_put_short_decimal(char *out, uint64_t significand,
     const ovt_sixteen_digits digits = ovt_split_sixteen_digits(rounded);
     /* The last digit before the point is kept even if it is 0. */
     const unsigned int zeros = (unsigned int)ovt_trailing_zeros(digits.nonzero | 1 << 7);
-    const unsigned int last = 31 - (unsigned int)__builtin_clz(digits.nonzero);
+    const unsigned int last = ovt_highest_bit(digits.nonzero);
     const size_t whole_digits = 8 - zeros;
     ovt_store_le64(out, ovt_upper_eight(digits) >> (8 * zeros));
     out[whole_digits] = '.';
@@ -268,9 +273,10 @@ typedef struct {
 /* Takes tens of 15 or 16 digits. */
 OVT_ALWAYS_INLINE ovt_layout ovt_lay_out(ovt_decimal number) {
     const ovt_sixteen_digits digits = ovt_split_sixteen_digits(number.tens);
-    const unsigned int leading_zero = number.tens < OVT_TEN_TO_15;
+    /* The sign of the difference, hidden, as a comparison would be made anew at every use. */
+    const unsigned int leading_zero = (unsigned int)ovt_opaque((number.tens - OVT_TEN_TO_15) >> 63);
     const uint32_t nonzero = digits.nonzero | (uint32_t)(number.last != 0) << 16;
-    const unsigned int highest = 31 - (unsigned int)__builtin_clz(nonzero);
+    const unsigned int highest = ovt_highest_bit(nonzero);
     return (ovt_layout){digits, number.last | '0', leading_zero, highest - leading_zero,
                         number.exponent + 16 - (int)leading_zero};
 }
@@ -373,12 +379,14 @@ OVT_ALWAYS_INLINE size_t ovt_put_double(char *out, double value) {
 
     const unsigned int point =
         (unsigned int)(OVT_EXPONENT_BIAS - biased); /* bits after the point */
-    if (point <= OVT_FRACTION_BITS && (significand & ((UINT64_C(1) << point) - 1)) == 0)
-        return negative + ovt_put_up_to_sixteen(out, significand >> point);
-    if (point - OVT_SHORT_POINT_MIN <= OVT_SHORT_POINT_MAX - OVT_SHORT_POINT_MIN) {
-        const size_t length = ovt_put_short_decimal(out, significand, point);
-        if (OVT_LIKELY(length != 0))
-            return negative + length;
+    if (point <= OVT_SHORT_POINT_MAX) {
+        if (point <= OVT_FRACTION_BITS && (significand & ((UINT64_C(1) << point) - 1)) == 0)
+            return negative + ovt_put_up_to_sixteen(out, significand >> point);
+        if (OVT_LIKELY(point >= OVT_SHORT_POINT_MIN)) {
+            const size_t length = ovt_put_short_decimal(out, significand, point);
+            if (OVT_LIKELY(length != 0))
+                return negative + length;
+        }
     }
     ovt_decimal number;
     if (OVT_UNLIKELY(fraction == 0 || biased == 0 ||

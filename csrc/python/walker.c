@@ -1391,7 +1391,8 @@ static OVT_NEVER_INLINE number_room make_number_room(ovt_buffer *out, char *end)
 
 /* Writes the ints that come next. False when memory runs out.
  *
- * Not inline, as in a function of its own all that stays the same from int to int has a register. */
+ * Not inline, as in a function of its own all that stays the same from int to int has a register.
+ */
 static OVT_NEVER_INLINE bool put_ints(number_run *run) {
     PyObject *const *item = run->item;
     number_room room = {run->end, free_until(run->out)};
