@@ -232,6 +232,15 @@ void ovt_sha256_update(ovt_sha256 *hash, const void *bytes, size_t count) {
         memcpy(hash->block, next + whole * OVT_SHA256_BLOCK_SIZE, rest);
 }
 
+void ovt_sha256_update_blocks(ovt_sha256 *hash, const void *blocks, size_t count) {
+    if (OVT_UNLIKELY(hash->length % OVT_SHA256_BLOCK_SIZE != 0)) {
+        ovt_sha256_update(hash, blocks, count * OVT_SHA256_BLOCK_SIZE);
+        return;
+    }
+    hash->length += count * OVT_SHA256_BLOCK_SIZE;
+    compress(hash->state, blocks, count);
+}
+
 /* Copies fewer than 64 bytes into a block in pieces of the size in which a compression reads it, so
  * that its first reads need not wait for several small writes to reach memory. */
 static inline void copy_rest(uint8_t *block, const uint8_t *rest, size_t count) {
