@@ -1394,9 +1394,11 @@ static OVT_NEVER_INLINE number_room make_number_room(ovt_buffer *out, char *end)
  * Not inline, as in a function of its own all that stays the same from int to int has a register.
  */
 static OVT_NEVER_INLINE bool put_ints(number_run *run) {
+    ovt_buffer *const out = run->out;
     PyObject *const *item = run->item;
-    number_room room = {run->end, free_until(run->out)};
-    for (; item != run->last; item++) {
+    PyObject *const *const last = run->last;
+    number_room room = {run->end, free_until(out)};
+    for (; item != last; item++) {
         uint64_t magnitude;
         bool is_negative;
         if (Py_TYPE(*item) != &PyLong_Type || !ovt_int_parts(*item, &magnitude, &is_negative) ||
@@ -1404,7 +1406,7 @@ static OVT_NEVER_INLINE bool put_ints(number_run *run) {
             break;
         }
         if (OVT_UNLIKELY(room.end >= room.until)) {
-            room = make_number_room(run->out, room.end);
+            room = make_number_room(out, room.end);
             if (OVT_UNLIKELY(room.end == NULL)) {
                 return false;
             }
@@ -1423,16 +1425,18 @@ static OVT_NEVER_INLINE bool put_ints(number_run *run) {
 static OVT_NEVER_INLINE bool put_floats(number_run *run, bool exact_integral) {
     /* From here on an integral double may have digits of its own to write. */
     const double plain_limit = exact_integral ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
+    ovt_buffer *const out = run->out;
     PyObject *const *item = run->item;
-    number_room room = {run->end, free_until(run->out)};
+    PyObject *const *const last = run->last;
+    number_room room = {run->end, free_until(out)};
     /* What is compared with the limit is the end of the number before the last one, which is known:
      * how long the last one is takes a while to find out, and so would it take to notice that the
      * processor has guessed wrong what the comparison gives. */
     char *before = room.end, *compared = room.end;
-    for (; item != run->last && Py_TYPE(*item) == &PyFloat_Type; item++) {
+    for (; item != last && Py_TYPE(*item) == &PyFloat_Type; item++) {
         const double number = PyFloat_AS_DOUBLE(*item);
         if (OVT_UNLIKELY(compared >= room.until)) {
-            room = make_number_room(run->out, room.end);
+            room = make_number_room(out, room.end);
             if (OVT_UNLIKELY(room.end == NULL)) {
                 return false;
             }
