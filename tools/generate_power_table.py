@@ -53,8 +53,8 @@ const uint64_t ovt_exponent_text[OVT_EXPONENT_MAX - OVT_EXPONENT_MIN + 1] = {
 THIRD_HEADER = """\
 };
 
-/* length << 54 for the integers of this highest bit, or 10^length less than the next length, so that
- * adding an integer of this length carries if it has one digit more. */
+/* length << 54 for the integers of this highest bit; where some have a digit more, 10^length below
+ * what stands for them, so that adding one of them carries. */
 const uint64_t ovt_length_table[OVT_LENGTH_BITS] = {
 """
 

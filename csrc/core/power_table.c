@@ -1311,8 +1311,8 @@ const uint64_t ovt_exponent_text[OVT_EXPONENT_MAX - OVT_EXPONENT_MIN + 1] = {
     0x0500003830332B65u, /* 308 */
 };
 
-/* length << 54 for the integers of this highest bit, or 10^length less than the next length, so that
- * adding an integer of this length carries if it has one digit more. */
+/* length << 54 for the integers of this highest bit; where some have a digit more, 10^length below
+ * what stands for them, so that adding one of them carries. */
 const uint64_t ovt_length_table[OVT_LENGTH_BITS] = {
     0x0040000000000000u, /* 2^0 */
     0x0040000000000000u, /* 2^1 */
