@@ -227,7 +227,18 @@ void ovt_sha256_update(ovt_sha256 *hash, const void *bytes, size_t count) {
     const size_t whole = count / OVT_SHA256_BLOCK_SIZE;
     if (whole > 0)
         compress(hash->state, next, whole);
-    memcpy(hash->block, next + whole * OVT_SHA256_BLOCK_SIZE, count % OVT_SHA256_BLOCK_SIZE);
+    const size_t rest = count % OVT_SHA256_BLOCK_SIZE;
+    if (rest > 0)
+        memcpy(hash->block, next + whole * OVT_SHA256_BLOCK_SIZE, rest);
+}
+
+void ovt_sha256_update_blocks(ovt_sha256 *hash, const void *blocks, size_t count) {
+    if (OVT_UNLIKELY(hash->length % OVT_SHA256_BLOCK_SIZE != 0)) {
+        ovt_sha256_update(hash, blocks, count * OVT_SHA256_BLOCK_SIZE);
+        return;
+    }
+    hash->length += count * OVT_SHA256_BLOCK_SIZE;
+    compress(hash->state, blocks, count);
 }
 
 /* Copies fewer than 64 bytes into a block in pieces of the size in which a compression reads it, so

@@ -481,7 +481,8 @@ static bool select_from(const module_state *state, PyObject *args, PyObject *mat
 enum {
     STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */
     NESTED_BUFFER = 64,   /* the same for a call that may be inside another */
-    MANY_NUMBERS = 1000,  /* in a list that is written in place */
+    MANY_NUMBERS = 1000,  /* in a list that is written in place, from here */
+    MOST_NUMBERS = 5000,  /* to here, which is less than 128 KB */
     NUMBER_IN_LIST = 25,  /* bytes: the longest double has 24, and there is a comma */
 };
 
@@ -508,12 +509,16 @@ typedef struct {
 
 /* A new bytes object with room for the text of a value that looks like a long list of numbers, as
  * of an embedding: written in place, it need not be copied. NULL for any other, or without memory
- * for it. */
+ * for it.
+ *
+ * For a larger object malloc may ask the system for pages of its own, every time, as what is freed
+ * in the end is smaller than what was asked for; new pages cost more than a copy from a block that
+ * is kept. */
 static PyObject *room_for_numbers(PyObject *value) {
 #ifndef Py_GIL_DISABLED /* another thread could change the list meanwhile */
     if (PyList_CheckExact(value)) {
         const Py_ssize_t count = PyList_GET_SIZE(value);
-        if (count >= MANY_NUMBERS && count < PY_SSIZE_T_MAX / OVT_NUMBER_SIZE &&
+        if (count >= MANY_NUMBERS && count <= MOST_NUMBERS &&
             PyFloat_CheckExact(PyList_GET_ITEM(value, 0))) {
             PyObject *bytes =
                 PyBytes_FromStringAndSize(NULL, count * NUMBER_IN_LIST + OVT_NUMBER_SIZE * 2);

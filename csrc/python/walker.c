@@ -1439,57 +1439,138 @@ static inline PyObject *next_item(walk *w, frame *top) {
     return item;
 }
 
-/* Up to where scalars may be written without a look at the buffer: there is room for one more of
- * any of them, and nothing for the hash yet. */
+enum { RUN_ROOM = SCALAR_ROOM + 2 * OVT_NUMBER_SIZE }; /* for a number, after two not looked at */
+
+/* Up to where scalars may be written without a look at the buffer: there is `room`, and nothing for
+ * the hash yet. */
 static inline char *free_until(const ovt_buffer *out, size_t room) {
     char *const last = out->limit - room;
     return out->hash_due < last ? out->hash_due : last;
 }
 
-/* Writes the numbers that come next in a list or tuple, as in an embedding, without looking at
- * anything else between them. Returns the new end; NULL when memory runs out. */
-static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, size_t count,
-                                char *end) {
-    /* From here on an integral double may have digits of its own to write. */
-    const double plain_limit =
-        w->profile->exact_integral_floats ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
-    size_t at = top->next;
-    bool is_first = top->is_first;
-    char *until = free_until(w->out, SCALAR_ROOM);
-    for (; at < count; at++) {
-        PyObject *const item = items[at];
-        if (OVT_UNLIKELY(end >= until)) {
-            ovt_buffer_offer(w->out, end);
-            end = make_room(w->out, end, SCALAR_ROOM);
-            if (OVT_UNLIKELY(end == NULL)) {
-                return NULL;
-            }
-            until = free_until(w->out, SCALAR_ROOM);
+/* Numbers that follow one another in a list or tuple, as in an embedding; each is written with a
+ * comma after it. */
+typedef struct {
+    ovt_buffer *out;
+    PyObject *const *item; /* the next */
+    PyObject *const *last; /* one past the last of the container */
+    char *end;             /* where the next goes */
+} number_run;
+
+/* Where the next number goes, and up to where others may follow; NULL when memory runs out. */
+typedef struct {
+    char *end;
+    char *until;
+} number_room;
+
+/* Hands over to the hash what is due, and makes room for a number. */
+static OVT_NEVER_INLINE number_room make_number_room(ovt_buffer *out, char *end) {
+    ovt_buffer_offer(out, end);
+    end = make_room(out, end, RUN_ROOM);
+    return (number_room){end, end != NULL ? free_until(out, RUN_ROOM) : NULL};
+}
+
+/* Writes the ints that come next. False when memory runs out.
+ *
+ * Not inline, as in a function of its own all that stays the same from int to int has a register.
+ */
+static OVT_NEVER_INLINE bool put_ints(number_run *run) {
+    ovt_buffer *const out = run->out;
+    PyObject *const *item = run->item;
+    PyObject *const *const last = run->last;
+    number_room room = {run->end, free_until(out, RUN_ROOM)};
+    for (; item != last; item++) {
+        uint64_t magnitude;
+        bool is_negative;
+        if (Py_TYPE(*item) != &PyLong_Type || !ovt_int_parts(*item, &magnitude, &is_negative) ||
+            magnitude > LARGEST_SAFE_INTEGER) {
+            break;
         }
-        *end = ',';
-        char *const start = end + !is_first;
-        if (Py_TYPE(item) == &PyFloat_Type) {
-            const double number = PyFloat_AS_DOUBLE(item);
-            if (OVT_LIKELY(fabs(number) < plain_limit)) {
-                end = start + ovt_put_double(start, number);
-            } else if (isfinite(number)) {
-                end = start + ovt_write_double_integral_exact(start, number);
-            } else {
-                break;
+        if (OVT_UNLIKELY(room.end >= room.until)) {
+            room = make_number_room(out, room.end);
+            if (OVT_UNLIKELY(room.end == NULL)) {
+                return false;
             }
-        } else {
-            int64_t integer;
-            if (Py_TYPE(item) != &PyLong_Type || !ovt_small_int(item, &integer) ||
-                !is_safe_integer(integer)) {
-                break;
-            }
-            end = start + ovt_write_i64(start, integer);
         }
-        is_first = false;
+        *room.end = '-';
+        room.end += is_negative;
+        room.end += ovt_put_up_to_sixteen(room.end, magnitude);
+        *room.end++ = ',';
     }
-    top->next = at;
-    top->is_first = is_first;
-    return end;
+    run->item = item;
+    run->end = room.end;
+    return true;
+}
+
+/* Writes the floats that come next. False when memory runs out. */
+static OVT_NEVER_INLINE bool put_floats(number_run *run, bool exact_integral) {
+    /* From here on an integral double may have digits of its own to write. */
+    const double plain_limit = exact_integral ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
+    ovt_buffer *const out = run->out;
+    PyObject *const *item = run->item;
+    PyObject *const *const last = run->last;
+    number_room room = {run->end, free_until(out, RUN_ROOM)};
+    /* What is compared with the limit is the end of the number before the last one, which is known:
+     * how long the last one is takes a while to find out, and so would it take to notice that the
+     * processor has guessed wrong what the comparison gives. */
+    char *before = room.end, *compared = room.end;
+    for (; item != last && Py_TYPE(*item) == &PyFloat_Type; item++) {
+        const double number = PyFloat_AS_DOUBLE(*item);
+        if (OVT_UNLIKELY(compared >= room.until)) {
+            room = make_number_room(out, room.end);
+            if (OVT_UNLIKELY(room.end == NULL)) {
+                return false;
+            }
+            before = room.end;
+        }
+        compared = before;
+        before = room.end;
+        if (OVT_LIKELY(fabs(number) < plain_limit)) {
+            room.end += ovt_put_double(room.end, number);
+        } else if (isfinite(number)) {
+            room.end += ovt_write_double_integral_exact(room.end, number);
+        } else {
+            break;
+        }
+        *room.end++ = ',';
+    }
+    run->item = item;
+    run->end = room.end;
+    return true;
+}
+
+/* Writes the numbers among `items` that come next, without looking at anything else between them.
+ * False when memory runs out. */
+static inline bool put_numbers(walk *w, frame *top, PyObject *const *items, size_t count) {
+    if (top->next >= count) {
+        return true;
+    }
+    const PyTypeObject *type = Py_TYPE(items[top->next]);
+    if (type != &PyLong_Type && type != &PyFloat_Type) {
+        return true;
+    }
+    char *end = make_room(w->out, w->out->end, RUN_ROOM);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    *end = ',';
+    end += !top->is_first;
+    number_run run = {w->out, items + top->next, items + count, end};
+    PyObject *const *before;
+    do {
+        before = run.item;
+        if (!put_ints(&run) || !put_floats(&run, w->profile->exact_integral_floats)) {
+            return false;
+        }
+    } while (run.item != before && run.item != run.last);
+    const size_t next = (size_t)(run.item - items);
+    if (!top->is_first || next != top->next) {
+        run.end--; /* the comma */
+        top->is_first = false;
+    }
+    top->next = next;
+    w->out->end = run.end;
+    return true;
 }
 
 /* The same if the innermost container is a list or a tuple that no other thread can change. */
@@ -1503,11 +1584,7 @@ static OVT_NEVER_INLINE bool write_numbers(walk *w, frame *top) {
     } else {
         return true;
     }
-    char *end = put_numbers(w, top, items, (size_t)Py_SIZE(container), w->out->end);
-    if (OVT_LIKELY(end != NULL)) {
-        w->out->end = end;
-    }
-    return end != NULL;
+    return put_numbers(w, top, items, (size_t)Py_SIZE(container));
 }
 
 /* Writes the items of the innermost container, a list, tuple or set, like walk_members. */
