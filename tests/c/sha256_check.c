@@ -383,7 +383,7 @@ static int print_constants(void) {
     ovt_sha256 hash;
     ovt_sha256_init(&hash);
     for (int i = 0; i < 8; i++)
-        printf("%08lx\n", (unsigned long)hash.state[i]);
+        printf("%08lx\n", (unsigned long)hash.state[ovt_sha256_place[i]]);
     for (int i = 0; i < 64; i++)
         printf("%08lx\n", (unsigned long)ovt_sha256_constants[i]);
     return 0;
