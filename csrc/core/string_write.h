@@ -10,6 +10,12 @@
 #include "buffer.h"
 #include "profile.h"
 #include "status.h"
+#include "string_put.h"
+
+/* Room for a string of so many code points in quotes, and a colon or comma, and for what may be
+ * touched past them. */
+#define OVT_QUOTED_ROOM(length) ((length)*OVT_LONGEST_ESCAPE + OVT_QUOTED_SLACK)
+enum { OVT_QUOTED_SLACK = 72 };
 
 /* A string as CPython stores it: `length` code points of 1, 2 or 4 bytes each. */
 typedef struct {

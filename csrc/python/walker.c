@@ -10,6 +10,7 @@
 #include "number_put.h"
 #include "number_write.h"
 #include "string_put.h"
+#include "string_units.h"
 
 /* ---- the state of a walk ------------------------------------------------------------------- */
 
@@ -645,6 +646,27 @@ static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ov
     return DONE;
 }
 
+/* The text of a non-ASCII key in the arena, unless there are surrogates in it. */
+static inline outcome text_of_wide_key(walk *w, ovt_text text, ovt_member *member,
+                                       bool *has_surrogates) {
+    if (text.length > SIZE_MAX / 8) {
+        return no_memory();
+    }
+    const size_t room = text.length * 4 + OVT_UNITS_SLACK;
+    char *own = ovt_arena_take(&w->arena, room);
+    if (own == NULL) {
+        return no_memory();
+    }
+    const ovt_units_written written = ovt_units()->plain(own, text.data, 0, text.length, text.width);
+    const size_t length = (size_t)(written.end - own);
+    *has_surrogates = written.index != text.length;
+    ovt_arena_shrink(&w->arena, *has_surrogates ? room : room - length);
+    member->text = own;
+    member->length = length;
+    member->prefix = ovt_key_prefix_of_loadable(own, length);
+    return DONE;
+}
+
 /* The text of a key as str() gives it, which may be the key's own code. */
 static OVT_NEVER_INLINE outcome text_of_key_by_str(walk *w, ovt_member *member) {
     make_strong(w);
@@ -692,17 +714,13 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
             set_key_text(member, text.data, text.length);
             return DONE;
         }
-        if (ovt_has_surrogates(text)) {
+        bool has_surrogates = false;
+        const outcome result = text_of_wide_key(w, text, member, &has_surrogates);
+        if (OVT_UNLIKELY(has_surrogates)) {
             *may_collide = true;
             return text_of_surrogate_key(w, key, text, member);
         }
-        size_t length;
-        const char *utf8 = ovt_utf8_of(key, &length);
-        if (utf8 == NULL) {
-            return FAILED;
-        }
-        set_key_text(member, utf8, length);
-        return DONE;
+        return result;
     }
     *may_collide = true;
     char storage[2 * OVT_NUMBER_SIZE];
@@ -1039,11 +1057,7 @@ static inline outcome close_container(walk *w) {
 enum {
     SCALAR_ROOM = 64, /* for a comma and any value but a str */
     SHORT_UTF8 = 256, /* bytes of a str or key that are written in one go */
-    /* Code points of a str that is made to keep its UTF-8. The hash runs beside the making of it,
-     * and hides what a longer one costs; where there is none, keeping pays from the second time on.
-     */
-    KEPT_WITH_HASH = 64,
-    KEPT_WITHOUT_HASH = 1024,
+    SHORT_TEXT = 64,  /* code points of a non-ASCII str that are */
     PREFETCH_AHEAD = 16, /* members */
     LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
@@ -1097,24 +1111,6 @@ static inline bool needs_trimming(ovt_text text) {
     }
 }
 
-/* The UTF-8 that CPython keeps with a non-ASCII str, or is made to keep because the str is short:
- * names and labels come again. NULL for any other, or when memory runs out: there is another way.
- */
-static inline const char *kept_utf8(const walk *w, PyObject *value, ovt_text text, size_t *length) {
-    if (text.is_ascii || (w->trims && needs_trimming(text))) {
-        return NULL;
-    }
-    const size_t most = w->out->hash != NULL ? KEPT_WITH_HASH : KEPT_WITHOUT_HASH;
-    const char *utf8 = ovt_cached_utf8(value, length);
-    if (OVT_UNLIKELY(utf8 == NULL) && text.length <= most && !ovt_has_surrogates(text)) {
-        utf8 = ovt_utf8_of(value, length);
-        if (utf8 == NULL) {
-            PyErr_Clear();
-        }
-    }
-    return utf8;
-}
-
 /* A str that is no short ASCII one. */
 static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
                                             ovt_status *status) {
@@ -1123,16 +1119,23 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
         *status = OVT_NO_MEMORY;
         return end;
     }
-    size_t length;
-    const char *utf8 = kept_utf8(w, value, text, &length);
-    if (OVT_LIKELY(utf8 != NULL && length <= SHORT_UTF8)) {
-        end = put_quoted(w->out, end, utf8, length, false);
-        *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
-        return end != NULL ? end : w->out->end;
+    if (OVT_LIKELY(!text.is_ascii && text.length <= SHORT_TEXT &&
+                   !(w->trims && needs_trimming(text)))) {
+        end = make_room(w->out, end, OVT_QUOTED_ROOM(text.length));
+        if (OVT_UNLIKELY(end == NULL)) {
+            *status = OVT_NO_MEMORY;
+            return w->out->end;
+        }
+        *end = '"';
+        const ovt_units_written written =
+            ovt_units()->escaped(end + 1, text.data, 0, text.length, text.width);
+        if (OVT_LIKELY(written.index == text.length)) {
+            *written.end = '"';
+            return written.end + 1;
+        }
     }
     w->out->end = end;
-    *status = utf8 != NULL ? ovt_write_utf8(w->out, utf8, length)
-                           : ovt_write_string(w->out, w->profile, text);
+    *status = ovt_write_string(w->out, w->profile, text);
     return w->out->end;
 }
 
