@@ -1,117 +1,246 @@
 /* Code points to UTF-8 with AVX-512.
  *
- * Each code point gets a lane of two or four bytes, in which its sequence ends with the last byte:
- * an escape of two characters stands there like a sequence of two bytes. The bytes of all lanes
- * that belong to a sequence are then pressed together by one instruction. Nothing branches on
- * what the characters are, but for those that are left to the caller. */
+ * Each code point gets a lane of four bytes, in which its sequence ends with the last byte: an
+ * escape of two characters stands there like a sequence of two bytes. The bytes that belong to a
+ * sequence are then pressed together by one instruction. Nothing branches on what the characters
+ * are, but for escapes and for what is left to the caller.
+ *
+ * Eight lanes at a time: most strings are short, and wider vectors take twice as long. */
 #include "string_units.h"
+
+#include "string_put.h"
 
 #if OVT_X86_64
 
 #include <immintrin.h>
 
-#define WIDE __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
+#define WIDE __attribute__((target("avx2,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
 #define WIDE_INLINE WIDE OVT_ALWAYS_INLINE
 
 enum {
-    LONG = 0x80, /* no letter: the control character has no short escape */
-    LANES = 16,  /* of four bytes */
+    LANES = 8,
+    BLOCK = 32, /* units that are looked at together in a long text */
+    LONG = 0x80, /* no letter: the escape is a long one */
 };
+
+/* ---- constants ------------------------------------------------------------------------------- */
+
+/* What is added to the four times six bits of a lane. The lowest byte is the first one. A byte
+ * whose highest bit is set belongs to the sequence; so does the last one. */
+#define TWO_BYTES 0x80C00000u
+#define THREE_BYTES 0x8080E000u
+#define FOUR_BYTES 0x808080F0u
+
+/* The eight times four bytes for units of 1, 2 and 4 bytes: where in a text each comes from. The
+ * text is padded with zeros, so that the last of 32 bytes is 0 for the first two. */
+#define ZERO 31
+#define LANE_1(i) i, ZERO, ZERO, ZERO
+#define LANE_2(i) i, i + 1, ZERO, ZERO
+#define LANE_4(i) i, i + 1, i + 2, i + 3
+
+static const _Alignas(32) uint8_t places[3][32] = {
+    {LANE_1(0), LANE_1(1), LANE_1(2), LANE_1(3), LANE_1(4), LANE_1(5), LANE_1(6), LANE_1(7)},
+    {LANE_2(0), LANE_2(2), LANE_2(4), LANE_2(6), LANE_2(8), LANE_2(10), LANE_2(12), LANE_2(14)},
+    {LANE_4(0), LANE_4(4), LANE_4(8), LANE_4(12), LANE_4(16), LANE_4(20), LANE_4(24), LANE_4(28)},
+};
+
+/* By the lower four bits of a character: the one of quote and backslash that has them, and for the
+ * others a character that has not. All characters of which the first byte is that and the second
+ * one 0, or that too, seem to be one. */
+static const _Alignas(16) uint8_t marks[16] = {
+    0, 0, '"', 0, 0, 0, 0, 0, 0, 0, 0, 0, '\\', 0, 0, 0,
+};
+
+/* The letters of the short escapes. */
+static const _Alignas(16) uint8_t letters[16] = {
+    ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r',
+};
+
+static const uint32_t past_ascii = 0x7F, past_two = 0x7FF, past_three = 0xFFFF;
+static const uint32_t two_bytes = TWO_BYTES, two_or_three = TWO_BYTES ^ THREE_BYTES,
+                      three_or_four = THREE_BYTES ^ FOUR_BYTES;
+static const uint32_t taken_of_ascii = 0x7F3F3F3F, not_of_others = 0x40000000;
+static const uint32_t surrogate_bits = 0xFFFFF800, surrogates = 0xD800, space = ' ';
 
 /* The letter after the backslash for every ASCII character, 0 for one that is not escaped. */
-static const _Alignas(64) uint8_t escape_letters[128] = {
-    LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, 'b',  't',         'n',          LONG,
-    'f',  'r',  LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG,        LONG,         LONG,
-    LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, ['"'] = '"', ['\\'] = '\\',
+#define EIGHT_LONG LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG
+static const _Alignas(64) uint8_t all_letters[128] = {
+    EIGHT_LONG, 'b', 't', 'n', LONG, 'f', 'r', LONG, LONG, EIGHT_LONG, EIGHT_LONG,
+    ['"'] = '"', ['\\'] = '\\',
 };
 
-#define LANE(at, b1, b2, b3) at, b1, b2, b3
-#define NARROW(i) LANE(i, 0, 0, 0), LANE(i + 1, 0, 0, 0), LANE(i + 2, 0, 0, 0), LANE(i + 3, 0, 0, 0)
-#define MIDDLE(i)                                                                                  \
-    LANE(i, i + 1, 0, 0), LANE(i + 2, i + 3, 0, 0), LANE(i + 4, i + 5, 0, 0),                      \
-        LANE(i + 6, i + 7, 0, 0)
-#define WHOLE(i)                                                                                   \
-    LANE(i, i + 1, i + 2, i + 3), LANE(i + 4, i + 5, i + 6, i + 7),                                \
-        LANE(i + 8, i + 9, i + 10, i + 11), LANE(i + 12, i + 13, i + 14, i + 15)
-
-/* Which byte of the text goes to each byte of sixteen lanes, for units of 1, 2 and 4 bytes, and
- * which bytes of a lane come from the text at all. */
-static const _Alignas(64) uint8_t spread_places[3][64] = {
-    {NARROW(0), NARROW(4), NARROW(8), NARROW(12)},
-    {MIDDLE(0), MIDDLE(8), MIDDLE(16), MIDDLE(24)},
-    {WHOLE(0), WHOLE(16), WHOLE(32), WHOLE(48)},
-};
-static const uint64_t spread_masks[3] = {
-    UINT64_C(0x1111111111111111),
-    UINT64_C(0x3333333333333333),
-    UINT64_MAX,
-};
-
-WIDE_INLINE __m512i table_of(const void *bytes) {
-    return _mm512_load_si512(bytes);
+/* A vector of one number, from memory: by way of a general register, which the compiler would
+ * choose, it takes twice as long. */
+WIDE_INLINE __m256i all(const uint32_t *number) {
+    __m256i vector;
+    __asm__("vpbroadcastd %1, %0" : "=v"(vector) : "m"(*number));
+    return vector;
 }
 
-/* The first `count` bits, at most 64 of them. */
-WIDE_INLINE uint64_t first_bits(size_t count) {
-    return _bzhi_u64(UINT64_MAX, (unsigned)count);
+WIDE_INLINE __m256i twice(const uint8_t bytes[16]) {
+    return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)bytes));
 }
+
+/* The first `count` bits, at most 32 of them. */
+WIDE_INLINE uint32_t first_bits(size_t count) {
+    return _bzhi_u32(UINT32_MAX, (unsigned)count);
+}
+
+/* ---- eight code points ----------------------------------------------------------------------- */
 
 typedef struct {
     char *end;
     bool is_written;
 } step;
 
-/* Writes the first `count` of the sixteen code points in `c`; the others are 0. */
-WIDE_INLINE step put_lanes(char *out, __m512i c, size_t count, bool escapes) {
-    const __mmask16 past_1 = _mm512_cmpge_epu32_mask(c, _mm512_set1_epi32(0x80));
-    const __mmask16 past_2 = _mm512_cmpge_epu32_mask(c, _mm512_set1_epi32(0x800));
-    const __mmask16 past_3 = _mm512_cmpge_epu32_mask(c, _mm512_set1_epi32(0x10000));
-    const __mmask16 surrogates = _mm512_cmpeq_epi32_mask(
-        _mm512_and_si512(c, _mm512_set1_epi32((int)0xFFFFF800)), _mm512_set1_epi32(0xD800));
-    if (OVT_UNLIKELY(surrogates != 0)) {
-        return (step){out, false};
+/* a ^ (b & c) */
+WIDE_INLINE __m256i changed(__m256i a, __m256i b, __m256i c) {
+    return _mm256_ternarylogic_epi32(a, b, c, 0x78);
+}
+
+WIDE_INLINE uint32_t bits_of(__m256i v) {
+    return (uint32_t)_mm256_movemask_epi8(v);
+}
+
+/* Replaces characters in their lanes by escapes; false if not all of them are short. */
+WIDE_INLINE bool escape_lanes(__m256i c, uint32_t used, __m256i *bytes, uint32_t *kept) {
+    const __m256i is_quote =
+        _mm256_or_si256(_mm256_cmpeq_epi32(c, _mm256_set1_epi32('"')),
+                        _mm256_cmpeq_epi32(c, _mm256_set1_epi32('\\')));
+    const __m256i is_control = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x20), c);
+    const __m256i letter = _mm256_shuffle_epi8(twice(letters), c);
+    const __m256i is_long = _mm256_or_si256(_mm256_cmpgt_epi32(c, _mm256_set1_epi32(0xF)),
+                                            _mm256_cmpeq_epi32(letter, _mm256_setzero_si256()));
+    if ((bits_of(_mm256_and_si256(is_control, is_long)) & used) != 0) {
+        return false;
     }
-    /* Byte i of a lane: the six bits from bit 18 - 6 * i on. */
-    const __m512i places = _mm512_set1_epi64(0x20262C3200060C12);
-    const __m512i sixes = _mm512_multishift_epi64_epi8(places, c);
-    __m512i tags = _mm512_maskz_set1_epi32(past_1, (int)0x80C00000);
-    tags = _mm512_mask_mov_epi32(tags, past_2, _mm512_set1_epi32((int)0x8080E000));
-    tags = _mm512_mask_mov_epi32(tags, past_3, _mm512_set1_epi32((int)0x808080F0));
-    /* (sixes & 0x3F) | tags */
-    __m512i bytes =
-        _mm512_ternarylogic_epi32(sixes, _mm512_set1_epi8(0x3F), tags, 0xEA);
-    const __mmask16 ascii = _knot_mask16(past_1);
-    bytes = _mm512_mask_slli_epi32(bytes, ascii, c, 24);
-    uint64_t kept = _mm512_movepi8_mask(tags) | UINT64_C(0x8888888888888888);
+    const __m256i second = _mm256_blendv_epi8(c, letter, is_control);
+    const __m256i escape = _mm256_or_si256(_mm256_slli_epi32(second, 24),
+                                           _mm256_set1_epi32('\\' << 16));
+    const __m256i is_escaped = _mm256_or_si256(is_quote, is_control);
+    *bytes = _mm256_blendv_epi8(*bytes, escape, is_escaped);
+    *kept |= bits_of(is_escaped) & 0x44444444;
+    return true;
+}
+
+/* Writes the first `count` of the code points in the lanes of `c`. */
+WIDE_INLINE step put_lanes(char *out, __m256i c, size_t count, bool escapes) {
+    const uint32_t used = first_bits(4 * count);
+    const __m256i past_1 = _mm256_cmpgt_epi32(c, all(&past_ascii));
+    const __m256i past_2 = _mm256_cmpgt_epi32(c, all(&past_two));
+    const __m256i past_3 = _mm256_cmpgt_epi32(c, all(&past_three));
+    __m256i tags = _mm256_and_si256(past_1, all(&two_bytes));
+    tags = changed(tags, past_2, all(&two_or_three));
+    tags = changed(tags, past_3, all(&three_or_four));
+    /* Byte i of a lane: the six bits from bit 18 - 6 * i on, and two more, of which the last byte
+     * of an ASCII character has one. */
+    const __m256i sixes =
+        _mm256_multishift_epi64_epi8(_mm256_set1_epi64x(0x20262C3200060C12), c);
+    const __m256i taken = changed(all(&taken_of_ascii), past_1, all(&not_of_others));
+    /* (sixes & taken) | tags */
+    __m256i bytes = _mm256_ternarylogic_epi32(sixes, taken, tags, 0xEA);
+    uint32_t kept = bits_of(tags) | 0x88888888;
+    const __m256i is_surrogate =
+        _mm256_cmpeq_epi32(_mm256_and_si256(c, all(&surrogate_bits)), all(&surrogates));
+    __m256i is_special = is_surrogate;
     if (escapes) {
-        const __m512i letters = _mm512_permutex2var_epi8(
-            table_of(escape_letters), c, table_of(escape_letters + 64));
-        const __mmask16 escaped =
-            _mm512_mask_test_epi32_mask(ascii, letters, _mm512_set1_epi32(0xFF));
-        const __mmask16 too_long =
-            _mm512_mask_test_epi32_mask(ascii, letters, _mm512_set1_epi32(LONG));
-        if (OVT_UNLIKELY((too_long & first_bits(count)) != 0)) {
+        const __m256i may_be_quote = _mm256_cmpeq_epi32(c, _mm256_shuffle_epi8(twice(marks), c));
+        const __m256i is_control = _mm256_cmpgt_epi32(all(&space), c);
+        is_special = _mm256_ternarylogic_epi32(is_surrogate, may_be_quote, is_control, 0xFE);
+    }
+    if (OVT_UNLIKELY((bits_of(is_special) & used) != 0)) {
+        if ((bits_of(is_surrogate) & used) != 0 ||
+            (escapes && !escape_lanes(c, used, &bytes, &kept))) {
             return (step){out, false};
         }
-        bytes = _mm512_mask_or_epi32(bytes, escaped, _mm512_slli_epi32(letters, 24),
-                                     _mm512_set1_epi32('\\' << 16));
-        kept |= _pdep_u64(escaped, UINT64_C(0x4444444444444444));
     }
-    kept &= first_bits(4 * count);
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, bytes));
+    kept &= used;
+    _mm256_storeu_si256((__m256i *)(void *)out, _mm256_maskz_compress_epi8(kept, bytes));
+    return (step){out + _mm_popcnt_u32(kept), true};
+}
+
+/* The first `count` units at `at` in eight lanes, zeros in the others. */
+WIDE_INLINE __m256i load_lanes(const char *at, size_t count, int width, __m256i where) {
+    const __m256i text = _mm256_maskz_loadu_epi8(first_bits(count * (size_t)width), at);
+    return _mm256_permutexvar_epi8(where, text);
+}
+
+/* ---- thirty-two units ------------------------------------------------------------------------ */
+
+/* Thirty-two units as bytes, those past 0xFF as 0xFF. */
+WIDE_INLINE __m256i narrowed(const char *at, int width) {
+    if (width == 1) {
+        return _mm256_loadu_si256((const __m256i *)(const void *)at);
+    }
+    if (width == 2) {
+        return _mm512_cvtusepi16_epi8(_mm512_loadu_si512(at));
+    }
+    return _mm256_set_m128i(_mm512_cvtusepi32_epi8(_mm512_loadu_si512(at + 64)),
+                            _mm512_cvtusepi32_epi8(_mm512_loadu_si512(at)));
+}
+
+/* Whether all bytes are what they stand for: nothing to escape, and nothing past ASCII if it is to
+ * be encoded. */
+WIDE_INLINE bool are_plain(__m256i bytes, bool encodes, bool escapes) {
+    __m256i special = encodes ? bytes : _mm256_setzero_si256();
+    if (escapes) {
+        const __m256i is_control =
+            _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1F)), bytes);
+        const __m256i is_quote = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
+        const __m256i is_slash = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
+        special = _mm256_or_si256(
+            special, _mm256_ternarylogic_epi32(is_control, is_quote, is_slash, 0xFE));
+    }
+    return bits_of(special) == 0;
+}
+
+/* Writes the thirty-two units in the lanes of `u`, of two bytes each: those past ASCII as two
+ * bytes, or as they are if they are bytes of UTF-8. Not if one needs more than two. */
+WIDE_INLINE step put_pairs(char *out, __m512i u, bool encodes, bool escapes) {
+    const __mmask32 past_1 = _mm512_cmpge_epu16_mask(u, _mm512_set1_epi16(0x80));
+    const __m512i last = _mm512_slli_epi16(u, 8);
+    __m512i pairs = last;
+    __mmask32 has_two = 0, too_long = 0;
+    if (encodes) {
+        has_two = past_1;
+        too_long = _mm512_cmpge_epu16_mask(u, _mm512_set1_epi16(0x800));
+        /* (last & 0x3F00) | u >> 6 */
+        const __m512i sixes = _mm512_ternarylogic_epi32(last, _mm512_set1_epi16(0x3F00),
+                                                        _mm512_srli_epi16(u, 6), 0xEA);
+        pairs = _mm512_mask_mov_epi16(
+            pairs, past_1, _mm512_or_si512(sixes, _mm512_set1_epi16((short)0x80C0)));
+    }
+    if (escapes) {
+        const __m512i letter = _mm512_permutex2var_epi8(_mm512_load_si512(all_letters), u,
+                                                        _mm512_load_si512(all_letters + 64));
+        const __mmask32 ascii = ~past_1;
+        const __mmask32 is_escaped =
+            _mm512_mask_test_epi16_mask(ascii, letter, _mm512_set1_epi16(0xFF));
+        too_long |= _mm512_mask_test_epi16_mask(ascii, letter, _mm512_set1_epi16(LONG));
+        pairs = _mm512_mask_mov_epi16(
+            pairs, is_escaped,
+            _mm512_or_si512(_mm512_slli_epi16(letter, 8), _mm512_set1_epi16('\\')));
+        has_two |= is_escaped;
+    }
+    if (OVT_UNLIKELY(too_long != 0)) {
+        return (step){out, false};
+    }
+    const uint64_t kept = UINT64_C(0xAAAAAAAAAAAAAAAA) |
+                          _pdep_u64(has_two, UINT64_C(0x5555555555555555));
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, pairs));
     return (step){out + _mm_popcnt_u64(kept), true};
 }
 
-WIDE_INLINE ovt_units_written put_units(char *out, const void *data, size_t index, size_t end,
-                                        int width, bool escapes) {
-    const __m512i places = table_of(spread_places[width >> 1]);
-    const uint64_t mask = spread_masks[width >> 1];
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* Up to thirty-two units, eight at a time. */
+WIDE_INLINE ovt_units_written put_eights(char *out, const void *data, size_t index, size_t end,
+                                         int width, bool escapes) {
+    const __m256i where = _mm256_load_si256((const __m256i *)(const void *)places[width >> 1]);
     const char *at = (const char *)data + index * (size_t)width;
     while (index < end) {
         const size_t count = end - index < LANES ? end - index : LANES;
-        const __m512i text = _mm512_maskz_loadu_epi8(first_bits(count * (size_t)width), at);
-        const __m512i c = _mm512_maskz_permutexvar_epi8(mask, places, text);
-        const step done = put_lanes(out, c, count, escapes);
+        const step done = put_lanes(out, load_lanes(at, count, width, where), count, escapes);
         if (OVT_UNLIKELY(!done.is_written)) {
             break;
         }
@@ -122,24 +251,89 @@ WIDE_INLINE ovt_units_written put_units(char *out, const void *data, size_t inde
     return (ovt_units_written){out, index};
 }
 
+/* Whole blocks, up to one that holds something else than ASCII and characters of two bytes. */
+WIDE_INLINE ovt_units_written put_blocks(char *out, const void *data, size_t index, size_t end,
+                                         int width, bool encodes, bool escapes) {
+    const char *at = (const char *)data + index * (size_t)width;
+    while (end - index >= BLOCK) {
+        const __m256i bytes = narrowed(at, width);
+        if (OVT_LIKELY(are_plain(bytes, encodes, escapes))) {
+            _mm256_storeu_si256((__m256i *)(void *)out, bytes);
+            out += BLOCK;
+        } else if (width == 4) {
+            break;
+        } else {
+            const step done = put_pairs(
+                out, width == 1 ? _mm512_cvtepu8_epi16(bytes) : _mm512_loadu_si512(at), encodes, escapes);
+            if (!done.is_written) {
+                break;
+            }
+            out = done.end;
+        }
+        index += BLOCK;
+        at += BLOCK * width;
+    }
+    return (ovt_units_written){out, index};
+}
+
+WIDE_INLINE ovt_units_written put_long(char *out, const void *data, size_t index, size_t end,
+                                       int width, bool escapes) {
+    ovt_units_written at = {out, index};
+    for (;;) {
+        at = put_blocks(at.end, data, at.index, end, width, true, escapes);
+        const size_t left = end - at.index;
+        const size_t stop = left < BLOCK ? end : at.index + BLOCK;
+        at = put_eights(at.end, data, at.index, stop, width, escapes);
+        if (at.index != stop || at.index == end) {
+            return at;
+        }
+    }
+}
+
+WIDE static OVT_NEVER_INLINE ovt_units_written put_long_escaped(char *out, const void *data,
+                                                                size_t index, size_t end,
+                                                                int width) {
+    switch (width) {
+    case 1:
+        return put_long(out, data, index, end, 1, true);
+    case 2:
+        return put_long(out, data, index, end, 2, true);
+    default:
+        return put_long(out, data, index, end, 4, true);
+    }
+}
+
 WIDE static ovt_units_written put_escaped(char *out, const void *data, size_t index, size_t end,
                                           int width) {
-    return put_units(out, data, index, end, width, true);
+    if (end - index >= BLOCK) {
+        return put_long_escaped(out, data, index, end, width);
+    }
+    return put_eights(out, data, index, end, width, true);
 }
 
 WIDE static ovt_units_written put_plain(char *out, const void *data, size_t index, size_t end,
                                         int width) {
-    return put_units(out, data, index, end, width, false);
+    return put_eights(out, data, index, end, width, false);
+}
+
+WIDE static ovt_units_written put_bytes(char *out, const void *data, size_t index, size_t end,
+                                        int width) {
+    (void)width;
+    const ovt_units_written at = put_blocks(out, data, index, end, 1, false, true);
+    const size_t stop = end - at.index < BLOCK ? end : at.index;
+    const uint8_t *const rest = (const uint8_t *)data + at.index;
+    return (ovt_units_written){ovt_put_bytes(at.end, rest, stop - at.index, false), stop};
 }
 
 static bool available(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx2") &&
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
 const ovt_units_variant ovt_units_avx512 = {"avx512", available, put_escaped, put_plain,
-                                            put_escaped};
+                                            put_bytes};
 
 #endif

@@ -4,9 +4,14 @@
 #include "string_put.h"
 #include "string_units.h"
 
-/* Code points written between two looks at the buffer: few enough that hashing them runs beside the
- * writing of the next ones. */
-enum { PIECE = 64 };
+enum {
+    /* Code points written between two looks at the buffer. With a hash few enough that hashing them
+     * runs beside the writing of the next ones. */
+    PIECE = 1024,
+    PIECE_WITH_HASH = 128,
+    SHORT = 64, /* bytes that are written in one go */
+    LEAST_PIECE = 64, /* that is written where there is no room for a whole one */
+};
 
 #define BYTES(count, bytes) ((uint64_t)(count) << 56 | (bytes))
 #define LETTER(letter) BYTES(2, '\\' | (uint64_t)(letter) << 8)
@@ -71,18 +76,44 @@ static inline bool reserve_piece(ovt_buffer *out, size_t count) {
     return ovt_buffer_reserve(out, OVT_QUOTED_ROOM(count));
 }
 
+/* Makes room for a piece of what is `left`, and says how long it is; false if memory runs out. */
+static inline bool reserve_next_piece(ovt_buffer *out, size_t left, size_t *piece) {
+    const size_t most = out->hash != NULL ? PIECE_WITH_HASH : PIECE;
+    const size_t room = (size_t)(out->limit - out->end);
+    *piece = left < most ? left : most;
+    if (OVT_LIKELY(room >= OVT_QUOTED_ROOM(*piece))) {
+        return true;
+    }
+    if (room >= OVT_QUOTED_ROOM(LEAST_PIECE)) {
+        *piece = (room - OVT_QUOTED_SLACK) / OVT_LONGEST_ESCAPE;
+        return true;
+    }
+    return ovt_buffer_grow(out, OVT_QUOTED_ROOM(*piece));
+}
+
+/* Escapes bytes for which there is room. */
+static inline char *put_long_bytes(char *out, const uint8_t *bytes, size_t count) {
+    const ovt_units_variant *const units = ovt_units();
+    for (size_t index = 0;;) {
+        const ovt_units_written written = units->bytes(out, bytes, index, count, 1);
+        if (OVT_LIKELY(written.index == count)) {
+            return written.end;
+        }
+        const size_t left = count - written.index;
+        const size_t few = left < OVT_PUT_STEP ? left : OVT_PUT_STEP;
+        out = ovt_put_bytes_singly(written.end, bytes + written.index, few);
+        index = written.index + few;
+    }
+}
+
 static ovt_status write_long_bytes(ovt_buffer *out, const uint8_t *bytes, size_t count) {
-    while (count != 0) {
-        const size_t piece = count < PIECE ? count : PIECE;
-        if (!reserve_piece(out, piece)) {
+    size_t piece;
+    for (; count != 0; count -= piece, bytes += piece) {
+        if (!reserve_next_piece(out, count, &piece)) {
             return OVT_NO_MEMORY;
         }
-        const ovt_units_written written = ovt_units()->bytes(out->end, bytes, 0, piece, 1);
-        /* What the fast way leaves is seldom more than one control character. */
-        out->end = ovt_put_bytes_singly(written.end, bytes + written.index, piece - written.index);
+        out->end = put_long_bytes(out->end, bytes, piece);
         ovt_buffer_offer(out, out->end);
-        bytes += piece;
-        count -= piece;
     }
     return OVT_OK;
 }
@@ -90,7 +121,7 @@ static ovt_status write_long_bytes(ovt_buffer *out, const uint8_t *bytes, size_t
 /* Bytes between quotes, with `suffix` after the closing one (nothing when it is 0). */
 static inline ovt_status write_quoted_bytes(ovt_buffer *out, const uint8_t *bytes, size_t count,
                                             char suffix) {
-    const bool is_short = count <= PIECE;
+    const bool is_short = count <= SHORT;
     if (!reserve_piece(out, is_short ? count : 0)) {
         return OVT_NO_MEMORY;
     }
@@ -172,25 +203,23 @@ static inline ovt_status put_piece(ovt_buffer *out, const ovt_profile *profile, 
 }
 
 static ovt_status write_quoted_units(ovt_buffer *out, const ovt_profile *profile, ovt_text text) {
-    size_t index = 0, piece_end = text.length < PIECE ? text.length : PIECE;
-    if (!reserve_piece(out, piece_end)) {
+    if (!reserve_piece(out, 0)) {
         return OVT_NO_MEMORY;
     }
     ovt_buffer_put(out, '"');
-    for (;;) {
-        const ovt_status status = put_piece(out, profile, text, &index, piece_end);
+    for (size_t index = 0; index < text.length;) {
+        size_t piece;
+        if (!reserve_next_piece(out, text.length - index, &piece)) {
+            return OVT_NO_MEMORY;
+        }
+        const ovt_status status = put_piece(out, profile, text, &index, index + piece);
         if (status != OVT_OK) {
             return status;
         }
         ovt_buffer_offer(out, out->end);
-        if (index == text.length) {
-            break;
-        }
-        const size_t left = text.length - index;
-        piece_end = index + (left < PIECE ? left : PIECE);
-        if (!reserve_piece(out, piece_end - index)) {
-            return OVT_NO_MEMORY;
-        }
+    }
+    if (!reserve_piece(out, 0)) {
+        return OVT_NO_MEMORY;
     }
     ovt_buffer_put(out, '"');
     return OVT_OK;
@@ -321,8 +350,8 @@ bool ovt_has_surrogates(ovt_text text) {
     if (text.width == 1) {
         return false;
     }
-    for (size_t i = 0; i < text.length; i += PIECE) {
-        const size_t count = text.length - i < PIECE ? text.length - i : PIECE;
+    for (size_t i = 0; i < text.length; i += LEAST_PIECE) {
+        const size_t count = text.length - i < LEAST_PIECE ? text.length - i : LEAST_PIECE;
         if (text.width == 2 ? are_there_surrogates(text.data, i, count, 2)
                             : are_there_surrogates(text.data, i, count, 4)) {
             return true;
