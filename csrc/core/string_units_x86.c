@@ -194,9 +194,9 @@ WIDE_INLINE bool are_plain(__m256i bytes, bool encodes, bool escapes) {
     return bits_of(special) == 0;
 }
 
-/* Writes the thirty-two units in the lanes of `u`, of two bytes each: those past ASCII as two
- * bytes, or as they are if they are bytes of UTF-8. Not if one needs more than two. */
-WIDE_INLINE step put_pairs(char *out, __m512i u, bool encodes, bool escapes) {
+/* Writes the first `count` units in the thirty-two lanes of `u`, of two bytes each: those past ASCII
+ * as two bytes, or as they are if they are bytes of UTF-8. Not if one needs more than two. */
+WIDE_INLINE step put_pairs(char *out, __m512i u, size_t count, bool encodes, bool escapes) {
     const __mmask32 past_1 = _mm512_cmpge_epu16_mask(u, _mm512_set1_epi16(0x80));
     const __m512i last = _mm512_slli_epi16(u, 8);
     __m512i pairs = last;
@@ -213,7 +213,7 @@ WIDE_INLINE step put_pairs(char *out, __m512i u, bool encodes, bool escapes) {
     if (escapes) {
         const __m512i letter = _mm512_permutex2var_epi8(_mm512_load_si512(all_letters), u,
                                                         _mm512_load_si512(all_letters + 64));
-        const __mmask32 ascii = ~past_1;
+        const __mmask32 ascii = ~past_1 & first_bits(count);
         const __mmask32 is_escaped =
             _mm512_mask_test_epi16_mask(ascii, letter, _mm512_set1_epi16(0xFF));
         too_long |= _mm512_mask_test_epi16_mask(ascii, letter, _mm512_set1_epi16(LONG));
@@ -225,8 +225,9 @@ WIDE_INLINE step put_pairs(char *out, __m512i u, bool encodes, bool escapes) {
     if (OVT_UNLIKELY(too_long != 0)) {
         return (step){out, false};
     }
-    const uint64_t kept = UINT64_C(0xAAAAAAAAAAAAAAAA) |
-                          _pdep_u64(has_two, UINT64_C(0x5555555555555555));
+    uint64_t kept =
+        UINT64_C(0xAAAAAAAAAAAAAAAA) | _pdep_u64(has_two, UINT64_C(0x5555555555555555));
+    kept = _bzhi_u64(kept, 2 * (unsigned)count);
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, pairs));
     return (step){out + _mm_popcnt_u64(kept), true};
 }
@@ -263,8 +264,9 @@ WIDE_INLINE ovt_units_written put_blocks(char *out, const void *data, size_t ind
         } else if (width == 4) {
             break;
         } else {
-            const step done = put_pairs(
-                out, width == 1 ? _mm512_cvtepu8_epi16(bytes) : _mm512_loadu_si512(at), encodes, escapes);
+            const __m512i units =
+                width == 1 ? _mm512_cvtepu8_epi16(bytes) : _mm512_loadu_si512(at);
+            const step done = put_pairs(out, units, BLOCK, encodes, escapes);
             if (!done.is_written) {
                 break;
             }
@@ -276,18 +278,40 @@ WIDE_INLINE ovt_units_written put_blocks(char *out, const void *data, size_t ind
     return (ovt_units_written){out, index};
 }
 
+/* Fewer than a block: like one, if that can be, else eight at a time. */
+WIDE_INLINE ovt_units_written put_rest(char *out, const void *data, size_t index, size_t end,
+                                       int width, bool escapes) {
+    const size_t count = end - index;
+    const char *const at = (const char *)data + index * (size_t)width;
+    if (width < 4) {
+        const __mmask32 used = first_bits(count);
+        const __m512i units =
+            width == 1 ? _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(used, at))
+                       : _mm512_maskz_loadu_epi16(used, at);
+        const step done = put_pairs(out, units, count, true, escapes);
+        if (OVT_LIKELY(done.is_written)) {
+            return (ovt_units_written){done.end, end};
+        }
+    }
+    return put_eights(out, data, index, end, width, escapes);
+}
+
 WIDE_INLINE ovt_units_written put_long(char *out, const void *data, size_t index, size_t end,
                                        int width, bool escapes) {
     ovt_units_written at = {out, index};
-    for (;;) {
+    while (at.index < end) {
         at = put_blocks(at.end, data, at.index, end, width, true, escapes);
         const size_t left = end - at.index;
-        const size_t stop = left < BLOCK ? end : at.index + BLOCK;
+        if (left < BLOCK) {
+            return put_rest(at.end, data, at.index, end, width, escapes);
+        }
+        const size_t stop = at.index + BLOCK;
         at = put_eights(at.end, data, at.index, stop, width, escapes);
-        if (at.index != stop || at.index == end) {
+        if (at.index != stop) {
             return at;
         }
     }
+    return at;
 }
 
 WIDE static OVT_NEVER_INLINE ovt_units_written put_long_escaped(char *out, const void *data,
