@@ -1,6 +1,7 @@
 #include "string_units.h"
 
 #include "character_put.h"
+#include "key_order.h"
 #include "string_put.h"
 #include "string_write.h"
 
@@ -94,11 +95,6 @@ static ovt_units_written put_escaped(char *out, const void *data, size_t index, 
     return put_units_of(out, data, index, end, width, true);
 }
 
-static ovt_units_written put_plain(char *out, const void *data, size_t index, size_t end,
-                                   int width) {
-    return put_units_of(out, data, index, end, width, false);
-}
-
 static ovt_units_written put_bytes(char *out, const void *data, size_t index, size_t end,
                                    int width) {
     (void)width;
@@ -106,12 +102,25 @@ static ovt_units_written put_bytes(char *out, const void *data, size_t index, si
     return (ovt_units_written){ovt_put_bytes(out, bytes, end - index, false), end};
 }
 
+static char *put_keys(char *out, ovt_units_key *keys, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        ovt_units_key *const key = &keys[i];
+        const ovt_units_written written =
+            put_units_of(out, key->data, 0, key->length, key->width, false);
+        key->is_written = written.index == key->length;
+        key->size = key->is_written ? (size_t)(written.end - out) : 0;
+        key->prefix = ovt_key_prefix_of_loadable(out, key->size);
+        out += key->size;
+    }
+    return out;
+}
+
 static bool always_available(void) {
     return true;
 }
 
-static const ovt_units_variant baseline = {"baseline", always_available, put_escaped, put_plain,
-                                           put_bytes};
+static const ovt_units_variant baseline = {"baseline", always_available, put_escaped, put_bytes,
+                                           put_keys};
 
 /* ---- the choice between the variants --------------------------------------------------------- */
 

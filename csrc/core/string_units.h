@@ -31,12 +31,26 @@ typedef struct {
 typedef ovt_units_written ovt_units_function(char *out, const void *data, size_t index, size_t end,
                                              int width);
 
+/* A key: what is given of it, and what becomes of it. */
+typedef struct {
+    const void *data;
+    size_t length; /* units */
+    int width;
+    bool is_written; /* false: surrogates stand in it, and it takes no bytes */
+    size_t size;     /* bytes of its UTF-8 */
+    uint64_t prefix; /* ovt_key_prefix of that */
+} ovt_units_key;
+
+/* Writes keys one after the other as UTF-8 at `out`, where there is room for four bytes a unit and
+ * OVT_UNITS_SLACK bytes more; returns the end. */
+typedef char *ovt_units_keys_function(char *out, ovt_units_key *keys, size_t count);
+
 typedef struct {
     const char *name;
     bool (*available)(void);
     ovt_units_function *escaped; /* what JSON escapes, escaped; up to six bytes a unit */
-    ovt_units_function *plain;   /* UTF-8 as it is; up to four bytes a unit */
     ovt_units_function *bytes;   /* of ASCII or valid UTF-8, escaped; `width` is 1 */
+    ovt_units_keys_function *keys;
 } ovt_units_variant;
 
 #pragma GCC visibility push(hidden)

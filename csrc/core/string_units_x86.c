@@ -91,6 +91,7 @@ WIDE_INLINE uint32_t first_bits(size_t count) {
 typedef struct {
     char *end;
     bool is_written;
+    uint64_t first; /* eight bytes of what was written, zeros after the last */
 } step;
 
 /* a ^ (b & c) */
@@ -151,12 +152,14 @@ WIDE_INLINE step put_lanes(char *out, __m256i c, size_t count, bool escapes) {
     if (OVT_UNLIKELY((bits_of(is_special) & used) != 0)) {
         if ((bits_of(is_surrogate) & used) != 0 ||
             (escapes && !escape_lanes(c, used, &bytes, &kept))) {
-            return (step){out, false};
+            return (step){.end = out};
         }
     }
     kept &= used;
-    _mm256_storeu_si256((__m256i *)(void *)out, _mm256_maskz_compress_epi8(kept, bytes));
-    return (step){out + _mm_popcnt_u32(kept), true};
+    const __m256i pressed = _mm256_maskz_compress_epi8(kept, bytes);
+    _mm256_storeu_si256((__m256i *)(void *)out, pressed);
+    const uint64_t first = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(pressed));
+    return (step){out + _mm_popcnt_u32(kept), true, first};
 }
 
 /* The first `count` units at `at` in eight lanes, zeros in the others. */
@@ -223,16 +226,26 @@ WIDE_INLINE step put_pairs(char *out, __m512i u, size_t count, bool encodes, boo
         has_two |= is_escaped;
     }
     if (OVT_UNLIKELY(too_long != 0)) {
-        return (step){out, false};
+        return (step){.end = out};
     }
     uint64_t kept =
         UINT64_C(0xAAAAAAAAAAAAAAAA) | _pdep_u64(has_two, UINT64_C(0x5555555555555555));
     kept = _bzhi_u64(kept, 2 * (unsigned)count);
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, pairs));
-    return (step){out + _mm_popcnt_u64(kept), true};
+    return (step){.end = out + _mm_popcnt_u64(kept), .is_written = true};
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
+
+/* Up to eight units. */
+WIDE_INLINE ovt_units_written put_eight(char *out, const void *data, size_t index, size_t end,
+                                        int width, bool escapes) {
+    const __m256i where = _mm256_load_si256((const __m256i *)(const void *)places[width >> 1]);
+    const char *const at = (const char *)data + index * (size_t)width;
+    const size_t count = end - index;
+    const step done = put_lanes(out, load_lanes(at, count, width, where), count, escapes);
+    return (ovt_units_written){done.end, done.is_written ? end : index};
+}
 
 /* Up to thirty-two units, eight at a time. */
 WIDE_INLINE ovt_units_written put_eights(char *out, const void *data, size_t index, size_t end,
@@ -327,17 +340,20 @@ WIDE static OVT_NEVER_INLINE ovt_units_written put_long_escaped(char *out, const
     }
 }
 
-WIDE static ovt_units_written put_escaped(char *out, const void *data, size_t index, size_t end,
-                                          int width) {
-    if (end - index >= BLOCK) {
+WIDE static OVT_NEVER_INLINE ovt_units_written put_many_escaped(char *out, const void *data,
+                                                                size_t index, size_t end,
+                                                                int width) {
+    if (end - index >= BLOCK || width == 1) {
         return put_long_escaped(out, data, index, end, width);
     }
     return put_eights(out, data, index, end, width, true);
 }
 
-WIDE static ovt_units_written put_plain(char *out, const void *data, size_t index, size_t end,
-                                        int width) {
-    return put_eights(out, data, index, end, width, false);
+/* Most strings are short: those of up to eight units are written without any further step. */
+WIDE static ovt_units_written put_escaped(char *out, const void *data, size_t index, size_t end,
+                                          int width) {
+    return OVT_LIKELY(end - index <= LANES) ? put_eight(out, data, index, end, width, true)
+                                            : put_many_escaped(out, data, index, end, width);
 }
 
 WIDE static ovt_units_written put_bytes(char *out, const void *data, size_t index, size_t end,
@@ -349,6 +365,26 @@ WIDE static ovt_units_written put_bytes(char *out, const void *data, size_t inde
     return (ovt_units_written){ovt_put_bytes(at.end, rest, stop - at.index, false), stop};
 }
 
+WIDE static char *put_keys(char *out, ovt_units_key *keys, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        ovt_units_key *const key = &keys[i];
+        const __m256i where =
+            _mm256_load_si256((const __m256i *)(const void *)places[key->width >> 1]);
+        const size_t first = key->length < LANES ? key->length : LANES;
+        const step done =
+            put_lanes(out, load_lanes(key->data, first, key->width, where), first, false);
+        ovt_units_written written = {done.end, done.is_written ? first : 0};
+        if (done.is_written && key->length > LANES) {
+            written = put_eights(done.end, key->data, first, key->length, key->width, false);
+        }
+        key->is_written = written.index == key->length;
+        key->size = key->is_written ? (size_t)(written.end - out) : 0;
+        key->prefix = __builtin_bswap64(done.first);
+        out += key->size;
+    }
+    return out;
+}
+
 static bool available(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -357,7 +393,6 @@ static bool available(void) {
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
-const ovt_units_variant ovt_units_avx512 = {"avx512", available, put_escaped, put_plain,
-                                            put_bytes};
+const ovt_units_variant ovt_units_avx512 = {"avx512", available, put_escaped, put_bytes, put_keys};
 
 #endif

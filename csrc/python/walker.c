@@ -646,25 +646,58 @@ static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ov
     return DONE;
 }
 
-/* The text of a non-ASCII key in the arena, unless there are surrogates in it. */
-static inline outcome text_of_wide_key(walk *w, ovt_text text, ovt_member *member,
-                                       bool *has_surrogates) {
-    if (text.length > SIZE_MAX / 8) {
+/* Non-ASCII keys that wait for their texts: made together they take less time. */
+enum { KEYS_TOGETHER = 16 };
+
+typedef struct {
+    ovt_units_key keys[KEYS_TOGETHER];
+    ovt_member *members[KEYS_TOGETHER];
+    size_t count;
+    size_t room; /* for their texts */
+} waiting_keys;
+
+/* Makes the texts of those that wait, in the arena. */
+static OVT_NEVER_INLINE outcome make_key_texts(walk *w, waiting_keys *waiting, bool *may_collide) {
+    const size_t count = waiting->count, room = waiting->room + OVT_UNITS_SLACK;
+    waiting->count = 0;
+    waiting->room = 0;
+    char *text = ovt_arena_take(&w->arena, room);
+    if (text == NULL) {
         return no_memory();
     }
-    const size_t room = text.length * 4 + OVT_UNITS_SLACK;
-    char *own = ovt_arena_take(&w->arena, room);
-    if (own == NULL) {
-        return no_memory();
+    const char *const end = ovt_units()->keys(text, waiting->keys, count);
+    ovt_arena_shrink(&w->arena, room - (size_t)(end - text));
+    for (size_t i = 0; i < count; i++) {
+        const ovt_units_key *const made = &waiting->keys[i];
+        ovt_member *const member = waiting->members[i];
+        member->text = text;
+        member->length = made->size;
+        member->prefix = made->prefix;
+        text += made->size;
+        if (OVT_UNLIKELY(!made->is_written)) {
+            const ovt_text units = {made->data, made->length, made->width, false};
+            *may_collide = true;
+            if (text_of_surrogate_key(w, member->key, units, member) == FAILED) {
+                return FAILED;
+            }
+        }
     }
-    const ovt_units_written written = ovt_units()->plain(own, text.data, 0, text.length, text.width);
-    const size_t length = (size_t)(written.end - own);
-    *has_surrogates = written.index != text.length;
-    ovt_arena_shrink(&w->arena, *has_surrogates ? room : room - length);
-    member->text = own;
-    member->length = length;
-    member->prefix = ovt_key_prefix_of_loadable(own, length);
     return DONE;
+}
+
+/* Has a non-ASCII key wait for its text. */
+static inline outcome add_waiting_key(walk *w, waiting_keys *waiting, ovt_member *member,
+                                      ovt_text text, bool *may_collide) {
+    if (text.length > SIZE_MAX / 8 / KEYS_TOGETHER) {
+        return no_memory();
+    }
+    ovt_units_key *const key = &waiting->keys[waiting->count];
+    key->data = text.data;
+    key->length = text.length;
+    key->width = text.width;
+    waiting->members[waiting->count++] = member;
+    waiting->room += text.length * 4;
+    return waiting->count < KEYS_TOGETHER ? DONE : make_key_texts(w, waiting, may_collide);
 }
 
 /* The text of a key as str() gives it, which may be the key's own code. */
@@ -714,13 +747,10 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
             set_key_text(member, text.data, text.length);
             return DONE;
         }
-        bool has_surrogates = false;
-        const outcome result = text_of_wide_key(w, text, member, &has_surrogates);
-        if (OVT_UNLIKELY(has_surrogates)) {
-            *may_collide = true;
-            return text_of_surrogate_key(w, key, text, member);
-        }
-        return result;
+        waiting_keys waiting = {.count = 0};
+        return add_waiting_key(w, &waiting, member, text, may_collide) == FAILED
+                   ? FAILED
+                   : make_key_texts(w, &waiting, may_collide);
     }
     *may_collide = true;
     char storage[2 * OVT_NUMBER_SIZE];
@@ -829,8 +859,33 @@ static bool add_members(walk *w, PyObject *container, bool is_dict,
     return is_added;
 }
 
+/* Fills in the text of a key that is no compact ASCII str, or has it wait for that. Whichever key
+ * is at fault first is told of, so that none may be looked at while others wait before it. */
+static outcome read_other_key(walk *w, ovt_member *member, waiting_keys *waiting,
+                              bool *may_collide) {
+    PyObject *const key = member->key;
+    ovt_text text;
+    if (OVT_LIKELY(PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT(key))) {
+        size_t length;
+        const char *const utf8 = ovt_cached_utf8(key, &length);
+        if (utf8 != NULL) {
+            set_key_text(member, utf8, length);
+            return DONE;
+        }
+        return ovt_read_str(key, &text) ? add_waiting_key(w, waiting, member, text, may_collide)
+                                        : FAILED;
+    }
+    if (waiting->count != 0 && make_key_texts(w, waiting, may_collide) == FAILED) {
+        return FAILED;
+    }
+    return text_of_other_key(w, member, may_collide);
+}
+
 /* Fills in the texts of the members from `first` on. */
 static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_ascii) {
+    waiting_keys waiting;
+    waiting.count = 0;
+    waiting.room = 0;
     for (size_t i = first; i < w->member_count; i++) {
         ovt_member *member = &w->members[i];
         PyObject *const key = member->key;
@@ -842,15 +897,11 @@ static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_asci
             continue;
         }
         *is_ascii = false;
-        size_t length;
-        const char *utf8 = PyUnicode_CheckExact(key) ? ovt_cached_utf8(key, &length) : NULL;
-        if (utf8 != NULL) {
-            set_key_text(member, utf8, length);
-        } else if (text_of_other_key(w, member, may_collide) == FAILED) {
+        if (read_other_key(w, member, &waiting, may_collide) == FAILED) {
             return FAILED;
         }
     }
-    return DONE;
+    return waiting.count == 0 ? DONE : make_key_texts(w, &waiting, may_collide);
 }
 
 /* Of members with one text the last one counts. Shortens the order and returns how many remain;
