@@ -237,16 +237,6 @@ WIDE_INLINE step put_pairs(char *out, __m512i u, size_t count, bool encodes, boo
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Up to eight units. */
-WIDE_INLINE ovt_units_written put_eight(char *out, const void *data, size_t index, size_t end,
-                                        int width, bool escapes) {
-    const __m256i where = _mm256_load_si256((const __m256i *)(const void *)places[width >> 1]);
-    const char *const at = (const char *)data + index * (size_t)width;
-    const size_t count = end - index;
-    const step done = put_lanes(out, load_lanes(at, count, width, where), count, escapes);
-    return (ovt_units_written){done.end, done.is_written ? end : index};
-}
-
 /* Up to thirty-two units, eight at a time. */
 WIDE_INLINE ovt_units_written put_eights(char *out, const void *data, size_t index, size_t end,
                                          int width, bool escapes) {
@@ -349,11 +339,22 @@ WIDE static OVT_NEVER_INLINE ovt_units_written put_many_escaped(char *out, const
     return put_eights(out, data, index, end, width, true);
 }
 
-/* Most strings are short: those of up to eight units are written without any further step. */
+/* Most strings are short: those of up to sixteen units are written without a loop. */
 WIDE static ovt_units_written put_escaped(char *out, const void *data, size_t index, size_t end,
                                           int width) {
-    return OVT_LIKELY(end - index <= LANES) ? put_eight(out, data, index, end, width, true)
-                                            : put_many_escaped(out, data, index, end, width);
+    const size_t count = end - index;
+    if (OVT_UNLIKELY(count > 2 * LANES)) {
+        return put_many_escaped(out, data, index, end, width);
+    }
+    const __m256i where = _mm256_load_si256((const __m256i *)(const void *)places[width >> 1]);
+    const char *const at = (const char *)data + index * (size_t)width;
+    const size_t first = count < LANES ? count : LANES;
+    step done = put_lanes(out, load_lanes(at, first, width, where), first, true);
+    if (count > LANES && done.is_written) {
+        const size_t rest = count - LANES;
+        done = put_lanes(done.end, load_lanes(at + LANES * width, rest, width, where), rest, true);
+    }
+    return OVT_LIKELY(done.is_written) ? (ovt_units_written){done.end, end} : (ovt_units_written){out, index};
 }
 
 WIDE static ovt_units_written put_bytes(char *out, const void *data, size_t index, size_t end,
