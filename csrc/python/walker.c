@@ -1162,6 +1162,29 @@ static inline bool needs_trimming(ovt_text text) {
     }
 }
 
+/* A short non-ASCII str without white space to trim: from its code points, which lie in its object,
+ * unless CPython keeps the UTF-8 with it. Making CPython keep it would cost more than all this.
+ * NULL for any other, or when memory runs out: there is another way. */
+static inline char *put_short_text(walk *w, PyObject *value, ovt_text text, char *end) {
+    size_t length;
+    const char *const utf8 = ovt_cached_utf8(value, &length);
+    if (OVT_UNLIKELY(utf8 != NULL)) {
+        return length <= SHORT_UTF8 ? put_quoted(w->out, end, utf8, length, false) : NULL;
+    }
+    end = make_room(w->out, end, OVT_QUOTED_ROOM(text.length));
+    if (OVT_UNLIKELY(end == NULL)) {
+        return NULL;
+    }
+    *end = '"';
+    const ovt_units_written written =
+        ovt_units()->escaped(end + 1, text.data, 0, text.length, text.width);
+    if (OVT_UNLIKELY(written.index != text.length)) {
+        return NULL;
+    }
+    *written.end = '"';
+    return written.end + 1;
+}
+
 /* A str that is no short ASCII one. */
 static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
                                             ovt_status *status) {
@@ -1170,23 +1193,18 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
         *status = OVT_NO_MEMORY;
         return end;
     }
-    if (OVT_LIKELY(!text.is_ascii && text.length <= SHORT_TEXT &&
-                   !(w->trims && needs_trimming(text)))) {
-        end = make_room(w->out, end, OVT_QUOTED_ROOM(text.length));
-        if (OVT_UNLIKELY(end == NULL)) {
-            *status = OVT_NO_MEMORY;
-            return w->out->end;
-        }
-        *end = '"';
-        const ovt_units_written written =
-            ovt_units()->escaped(end + 1, text.data, 0, text.length, text.width);
-        if (OVT_LIKELY(written.index == text.length)) {
-            *written.end = '"';
-            return written.end + 1;
+    const bool is_wide = !text.is_ascii && !(w->trims && needs_trimming(text));
+    w->out->end = end;
+    if (OVT_LIKELY(is_wide && text.length <= SHORT_TEXT)) {
+        end = put_short_text(w, value, text, end);
+        if (OVT_LIKELY(end != NULL)) {
+            return end;
         }
     }
-    w->out->end = end;
-    *status = ovt_write_string(w->out, w->profile, text);
+    size_t length;
+    const char *const utf8 = is_wide ? ovt_cached_utf8(value, &length) : NULL;
+    *status = utf8 != NULL ? ovt_write_utf8(w->out, utf8, length)
+                           : ovt_write_string(w->out, w->profile, text);
     return w->out->end;
 }
 
