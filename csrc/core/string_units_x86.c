@@ -8,18 +8,20 @@
  * Eight lanes at a time: most strings are short, and wider vectors take twice as long. */
 #include "string_units.h"
 
+#include "character_put.h"
 #include "string_put.h"
 
 #if OVT_X86_64
 
 #include <immintrin.h>
 
-#define WIDE __attribute__((target("avx2,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")))
+#define WIDE __attribute__((target("avx2,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 #define WIDE_INLINE WIDE OVT_ALWAYS_INLINE
 
 enum {
     LANES = 8,
     BLOCK = 32, /* units that are looked at together in a long text */
+    FEW = 2,     /* characters of three bytes in a block of others */
     LONG = 0x80, /* no letter: the escape is a long one */
 };
 
@@ -255,28 +257,51 @@ WIDE_INLINE ovt_units_written put_eights(char *out, const void *data, size_t ind
     return (ovt_units_written){out, index};
 }
 
-/* Whole blocks, up to one that holds something else than ASCII and characters of two bytes. */
+/* Writes the start of a block of units of two bytes, up to the end of the block or past the first
+ * of a few characters of three bytes; *count is how many units that is. */
+WIDE_INLINE step put_start(char *out, __m512i units, size_t *count, bool escapes) {
+    const __mmask32 wide = _mm512_cmpge_epu16_mask(units, _mm512_set1_epi16(0x800));
+    *count = BLOCK;
+    if (OVT_LIKELY(wide == 0)) {
+        return put_pairs(out, units, BLOCK, true, escapes);
+    }
+    const size_t before = _tzcnt_u32(wide);
+    const uint32_t unit = (uint16_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(
+        _mm512_permutexvar_epi16(_mm512_set1_epi16((short)before), units)));
+    if (_mm_popcnt_u32(wide) > FEW || ovt_is_surrogate(unit)) {
+        return (step){.end = out};
+    }
+    step done = put_pairs(out, _mm512_maskz_mov_epi16(first_bits(before), units), before, true, escapes);
+    if (done.is_written) {
+        done.end = ovt_put_character(done.end, unit, 0, 2);
+    }
+    *count = before + 1;
+    return done;
+}
+
+/* Whole blocks, up to one that has more than ASCII and characters of two bytes. */
 WIDE_INLINE ovt_units_written put_blocks(char *out, const void *data, size_t index, size_t end,
                                          int width, bool encodes, bool escapes) {
     const char *at = (const char *)data + index * (size_t)width;
     while (end - index >= BLOCK) {
         const __m256i bytes = narrowed(at, width);
+        size_t count = BLOCK;
         if (OVT_LIKELY(are_plain(bytes, encodes, escapes))) {
             _mm256_storeu_si256((__m256i *)(void *)out, bytes);
             out += BLOCK;
         } else if (width == 4) {
             break;
         } else {
-            const __m512i units =
-                width == 1 ? _mm512_cvtepu8_epi16(bytes) : _mm512_loadu_si512(at);
-            const step done = put_pairs(out, units, BLOCK, encodes, escapes);
+            const step done =
+                width == 1 ? put_pairs(out, _mm512_cvtepu8_epi16(bytes), BLOCK, encodes, escapes)
+                           : put_start(out, _mm512_loadu_si512(at), &count, escapes);
             if (!done.is_written) {
                 break;
             }
             out = done.end;
         }
-        index += BLOCK;
-        at += BLOCK * width;
+        index += count;
+        at += count * (size_t)width;
     }
     return (ovt_units_written){out, index};
 }
@@ -391,7 +416,7 @@ static bool available(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx2") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
 const ovt_units_variant ovt_units_avx512 = {"avx512", available, put_escaped, put_bytes, put_keys};

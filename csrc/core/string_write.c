@@ -8,7 +8,7 @@ enum {
     /* Code points written between two looks at the buffer. With a hash few enough that hashing them
      * runs beside the writing of the next ones. */
     PIECE = 1024,
-    PIECE_WITH_HASH = 128,
+    PIECE_WITH_HASH = 256,
     SHORT = 64, /* bytes that are written in one go */
     LEAST_PIECE = 64, /* that is written where there is no room for a whole one */
 };
