@@ -15,12 +15,14 @@
 
 #include <immintrin.h>
 
-#define WIDE __attribute__((target("avx2,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+#define WIDE                                                                                       \
+    __attribute__((target("avx2,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,"        \
+                          "popcnt")))
 #define WIDE_INLINE WIDE OVT_ALWAYS_INLINE
 
 enum {
     LANES = 8,
-    BLOCK = 32, /* units that are looked at together in a long text */
+    BLOCK = 32,  /* units that are looked at together in a long text */
     FEW = 2,     /* characters of three bytes in a block of others */
     LONG = 0x80, /* no letter: the escape is a long one */
 };
@@ -67,8 +69,8 @@ static const uint32_t surrogate_bits = 0xFFFFF800, surrogates = 0xD800, space = 
 /* The letter after the backslash for every ASCII character, 0 for one that is not escaped. */
 #define EIGHT_LONG LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG
 static const _Alignas(64) uint8_t all_letters[128] = {
-    EIGHT_LONG, 'b', 't', 'n', LONG, 'f', 'r', LONG, LONG, EIGHT_LONG, EIGHT_LONG,
-    ['"'] = '"', ['\\'] = '\\',
+    EIGHT_LONG, 'b',  't',        'n',        LONG,        'f',           'r',
+    LONG,       LONG, EIGHT_LONG, EIGHT_LONG, ['"'] = '"', ['\\'] = '\\',
 };
 
 /* A vector of one number, from memory: by way of a general register, which the compiler would
@@ -107,9 +109,8 @@ WIDE_INLINE uint32_t bits_of(__m256i v) {
 
 /* Replaces characters in their lanes by escapes; false if not all of them are short. */
 WIDE_INLINE bool escape_lanes(__m256i c, uint32_t used, __m256i *bytes, uint32_t *kept) {
-    const __m256i is_quote =
-        _mm256_or_si256(_mm256_cmpeq_epi32(c, _mm256_set1_epi32('"')),
-                        _mm256_cmpeq_epi32(c, _mm256_set1_epi32('\\')));
+    const __m256i is_quote = _mm256_or_si256(_mm256_cmpeq_epi32(c, _mm256_set1_epi32('"')),
+                                             _mm256_cmpeq_epi32(c, _mm256_set1_epi32('\\')));
     const __m256i is_control = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x20), c);
     const __m256i letter = _mm256_shuffle_epi8(twice(letters), c);
     const __m256i is_long = _mm256_or_si256(_mm256_cmpgt_epi32(c, _mm256_set1_epi32(0xF)),
@@ -118,8 +119,8 @@ WIDE_INLINE bool escape_lanes(__m256i c, uint32_t used, __m256i *bytes, uint32_t
         return false;
     }
     const __m256i second = _mm256_blendv_epi8(c, letter, is_control);
-    const __m256i escape = _mm256_or_si256(_mm256_slli_epi32(second, 24),
-                                           _mm256_set1_epi32('\\' << 16));
+    const __m256i escape =
+        _mm256_or_si256(_mm256_slli_epi32(second, 24), _mm256_set1_epi32('\\' << 16));
     const __m256i is_escaped = _mm256_or_si256(is_quote, is_control);
     *bytes = _mm256_blendv_epi8(*bytes, escape, is_escaped);
     *kept |= bits_of(is_escaped) & 0x44444444;
@@ -137,8 +138,7 @@ WIDE_INLINE step put_lanes(char *out, __m256i c, size_t count, bool escapes) {
     tags = changed(tags, past_3, all(&three_or_four));
     /* Byte i of a lane: the six bits from bit 18 - 6 * i on, and two more, of which the last byte
      * of an ASCII character has one. */
-    const __m256i sixes =
-        _mm256_multishift_epi64_epi8(_mm256_set1_epi64x(0x20262C3200060C12), c);
+    const __m256i sixes = _mm256_multishift_epi64_epi8(_mm256_set1_epi64x(0x20262C3200060C12), c);
     const __m256i taken = changed(all(&taken_of_ascii), past_1, all(&not_of_others));
     /* (sixes & taken) | tags */
     __m256i bytes = _mm256_ternarylogic_epi32(sixes, taken, tags, 0xEA);
@@ -193,14 +193,14 @@ WIDE_INLINE bool are_plain(__m256i bytes, bool encodes, bool escapes) {
             _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1F)), bytes);
         const __m256i is_quote = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
         const __m256i is_slash = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
-        special = _mm256_or_si256(
-            special, _mm256_ternarylogic_epi32(is_control, is_quote, is_slash, 0xFE));
+        special = _mm256_or_si256(special,
+                                  _mm256_ternarylogic_epi32(is_control, is_quote, is_slash, 0xFE));
     }
     return bits_of(special) == 0;
 }
 
-/* Writes the first `count` units in the thirty-two lanes of `u`, of two bytes each: those past ASCII
- * as two bytes, or as they are if they are bytes of UTF-8. Not if one needs more than two. */
+/* Writes the first `count` units in the thirty-two lanes of `u`, of two bytes each: those past
+ * ASCII as two bytes, or as they are if they are bytes of UTF-8. Not if one needs more than two. */
 WIDE_INLINE step put_pairs(char *out, __m512i u, size_t count, bool encodes, bool escapes) {
     const __mmask32 past_1 = _mm512_cmpge_epu16_mask(u, _mm512_set1_epi16(0x80));
     const __m512i last = _mm512_slli_epi16(u, 8);
@@ -212,8 +212,8 @@ WIDE_INLINE step put_pairs(char *out, __m512i u, size_t count, bool encodes, boo
         /* (last & 0x3F00) | u >> 6 */
         const __m512i sixes = _mm512_ternarylogic_epi32(last, _mm512_set1_epi16(0x3F00),
                                                         _mm512_srli_epi16(u, 6), 0xEA);
-        pairs = _mm512_mask_mov_epi16(
-            pairs, past_1, _mm512_or_si512(sixes, _mm512_set1_epi16((short)0x80C0)));
+        pairs = _mm512_mask_mov_epi16(pairs, past_1,
+                                      _mm512_or_si512(sixes, _mm512_set1_epi16((short)0x80C0)));
     }
     if (escapes) {
         const __m512i letter = _mm512_permutex2var_epi8(_mm512_load_si512(all_letters), u,
@@ -230,8 +230,7 @@ WIDE_INLINE step put_pairs(char *out, __m512i u, size_t count, bool encodes, boo
     if (OVT_UNLIKELY(too_long != 0)) {
         return (step){.end = out};
     }
-    uint64_t kept =
-        UINT64_C(0xAAAAAAAAAAAAAAAA) | _pdep_u64(has_two, UINT64_C(0x5555555555555555));
+    uint64_t kept = UINT64_C(0xAAAAAAAAAAAAAAAA) | _pdep_u64(has_two, UINT64_C(0x5555555555555555));
     kept = _bzhi_u64(kept, 2 * (unsigned)count);
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, pairs));
     return (step){.end = out + _mm_popcnt_u64(kept), .is_written = true};
@@ -266,12 +265,13 @@ WIDE_INLINE step put_start(char *out, __m512i units, size_t *count, bool escapes
         return put_pairs(out, units, BLOCK, true, escapes);
     }
     const size_t before = _tzcnt_u32(wide);
-    const uint32_t unit = (uint16_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(
-        _mm512_permutexvar_epi16(_mm512_set1_epi16((short)before), units)));
+    const uint32_t unit = (uint16_t)_mm_cvtsi128_si32(
+        _mm512_castsi512_si128(_mm512_permutexvar_epi16(_mm512_set1_epi16((short)before), units)));
     if (_mm_popcnt_u32(wide) > FEW || ovt_is_surrogate(unit)) {
         return (step){.end = out};
     }
-    step done = put_pairs(out, _mm512_maskz_mov_epi16(first_bits(before), units), before, true, escapes);
+    step done =
+        put_pairs(out, _mm512_maskz_mov_epi16(first_bits(before), units), before, true, escapes);
     if (done.is_written) {
         done.end = ovt_put_character(done.end, unit, 0, 2);
     }
@@ -313,9 +313,8 @@ WIDE_INLINE ovt_units_written put_rest(char *out, const void *data, size_t index
     const char *const at = (const char *)data + index * (size_t)width;
     if (width < 4) {
         const __mmask32 used = first_bits(count);
-        const __m512i units =
-            width == 1 ? _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(used, at))
-                       : _mm512_maskz_loadu_epi16(used, at);
+        const __m512i units = width == 1 ? _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(used, at))
+                                         : _mm512_maskz_loadu_epi16(used, at);
         const step done = put_pairs(out, units, count, true, escapes);
         if (OVT_LIKELY(done.is_written)) {
             return (ovt_units_written){done.end, end};
@@ -379,7 +378,8 @@ WIDE static ovt_units_written put_escaped(char *out, const void *data, size_t in
         const size_t rest = count - LANES;
         done = put_lanes(done.end, load_lanes(at + LANES * width, rest, width, where), rest, true);
     }
-    return OVT_LIKELY(done.is_written) ? (ovt_units_written){done.end, end} : (ovt_units_written){out, index};
+    return OVT_LIKELY(done.is_written) ? (ovt_units_written){done.end, end}
+                                       : (ovt_units_written){out, index};
 }
 
 WIDE static ovt_units_written put_bytes(char *out, const void *data, size_t index, size_t end,
@@ -416,7 +416,8 @@ static bool available(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx2") &&
-           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt");
 }
 
 const ovt_units_variant ovt_units_avx512 = {"avx512", available, put_escaped, put_bytes, put_keys};

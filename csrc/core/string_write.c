@@ -9,7 +9,7 @@ enum {
      * runs beside the writing of the next ones. */
     PIECE = 1024,
     PIECE_WITH_HASH = 256,
-    SHORT = 64, /* bytes that are written in one go */
+    SHORT = 64,       /* bytes that are written in one go */
     LEAST_PIECE = 64, /* that is written where there is no room for a whole one */
 };
 

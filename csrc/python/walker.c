@@ -1106,9 +1106,9 @@ static inline outcome close_container(walk *w) {
 /* ---- scalars ------------------------------------------------------------------------------ */
 
 enum {
-    SCALAR_ROOM = 64, /* for a comma and any value but a str */
-    SHORT_UTF8 = 256, /* bytes of a str or key that are written in one go */
-    SHORT_TEXT = 64,  /* code points of a non-ASCII str that are */
+    SCALAR_ROOM = 64,    /* for a comma and any value but a str */
+    SHORT_UTF8 = 256,    /* bytes of a str or key that are written in one go */
+    SHORT_TEXT = 64,     /* code points of a non-ASCII str that are */
     PREFETCH_AHEAD = 16, /* members */
     LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
