@@ -103,7 +103,7 @@ def test_random_mixtures_of_all_kinds_of_characters_are_written_as_the_rules_say
         assert engine.canonical_json(text) == quoted(text.strip())
 
 
-# -- the string writers of the native engine --------------------------------------------------------
+# -- the string writers of the native engine -------------------------------------------------------
 
 
 @pytest.fixture(params=["avx512", "baseline"])
