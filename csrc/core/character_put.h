@@ -39,9 +39,7 @@ static inline char *ovt_put_supplementary(char *out, uint32_t code_point) {
 }
 
 /* Any code point as UTF-8 (a surrogate as WTF-8), an ASCII character as `ascii` says: like
- * ovt_ascii_texts. No branch but for the supplementary planes, which units of fewer than four bytes
- * cannot hold: what breaks a run of plain text is seldom to be guessed. Eight bytes may be touched.
- */
+ * ovt_ascii_texts. `width` is that of the units it comes from. Eight bytes may be touched. */
 OVT_ALWAYS_INLINE char *ovt_put_character(char *out, uint32_t code_point, uint64_t ascii,
                                           int width) {
     if (width == 4 && OVT_UNLIKELY(code_point >= 0x10000)) {

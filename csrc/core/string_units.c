@@ -115,12 +115,19 @@ static char *put_keys(char *out, ovt_units_key *keys, size_t count) {
     return out;
 }
 
+static char *put_few(char *out, const void *data, size_t count, int width) {
+    *out = '"';
+    const ovt_units_written written = put_units_of(out + 1, data, 0, count, width, true);
+    *written.end = '"';
+    return written.index == count ? written.end + 1 : NULL;
+}
+
 static bool always_available(void) {
     return true;
 }
 
-static const ovt_units_variant baseline = {"baseline", always_available, put_escaped, put_bytes,
-                                           put_keys};
+static const ovt_units_variant baseline = {"baseline", always_available, put_escaped,
+                                           put_bytes,  put_keys,         put_few};
 
 /* ---- the choice between the variants --------------------------------------------------------- */
 

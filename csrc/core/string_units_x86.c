@@ -354,32 +354,37 @@ WIDE static OVT_NEVER_INLINE ovt_units_written put_long_escaped(char *out, const
     }
 }
 
-WIDE static OVT_NEVER_INLINE ovt_units_written put_many_escaped(char *out, const void *data,
-                                                                size_t index, size_t end,
-                                                                int width) {
+WIDE static ovt_units_written put_escaped(char *out, const void *data, size_t index, size_t end,
+                                          int width) {
     if (end - index >= BLOCK || width == 1) {
         return put_long_escaped(out, data, index, end, width);
     }
     return put_eights(out, data, index, end, width, true);
 }
 
-/* Most strings are short: those of up to sixteen units are written without a loop. */
-WIDE static ovt_units_written put_escaped(char *out, const void *data, size_t index, size_t end,
-                                          int width) {
-    const size_t count = end - index;
+WIDE static OVT_NEVER_INLINE char *put_more(char *out, const void *data, size_t count, int width) {
+    *out = '"';
+    const ovt_units_written written = put_escaped(out + 1, data, 0, count, width);
+    *written.end = '"';
+    return OVT_LIKELY(written.index == count) ? written.end + 1 : NULL;
+}
+
+/* Most strings are short: for them there is no loop. */
+WIDE static char *put_few(char *out, const void *data, size_t count, int width) {
     if (OVT_UNLIKELY(count > 2 * LANES)) {
-        return put_many_escaped(out, data, index, end, width);
+        return put_more(out, data, count, width);
     }
     const __m256i where = _mm256_load_si256((const __m256i *)(const void *)places[width >> 1]);
-    const char *const at = (const char *)data + index * (size_t)width;
     const size_t first = count < LANES ? count : LANES;
-    step done = put_lanes(out, load_lanes(at, first, width, where), first, true);
+    *out = '"';
+    step done = put_lanes(out + 1, load_lanes(data, first, width, where), first, true);
     if (count > LANES && done.is_written) {
-        const size_t rest = count - LANES;
-        done = put_lanes(done.end, load_lanes(at + LANES * width, rest, width, where), rest, true);
+        const char *const rest = (const char *)data + LANES * width;
+        done =
+            put_lanes(done.end, load_lanes(rest, count - LANES, width, where), count - LANES, true);
     }
-    return OVT_LIKELY(done.is_written) ? (ovt_units_written){done.end, end}
-                                       : (ovt_units_written){out, index};
+    *done.end = '"';
+    return OVT_LIKELY(done.is_written) ? done.end + 1 : NULL;
 }
 
 WIDE static ovt_units_written put_bytes(char *out, const void *data, size_t index, size_t end,
@@ -420,6 +425,7 @@ static bool available(void) {
            __builtin_cpu_supports("popcnt");
 }
 
-const ovt_units_variant ovt_units_avx512 = {"avx512", available, put_escaped, put_bytes, put_keys};
+const ovt_units_variant ovt_units_avx512 = {"avx512",  available, put_escaped,
+                                            put_bytes, put_keys,  put_few};
 
 #endif

@@ -1162,50 +1162,45 @@ static inline bool needs_trimming(ovt_text text) {
     }
 }
 
-/* A short non-ASCII str without white space to trim: from its code points, which lie in its object,
- * unless CPython keeps the UTF-8 with it. Making CPython keep it would cost more than all this.
- * NULL for any other, or when memory runs out: there is another way. */
-static inline char *put_short_text(walk *w, PyObject *value, ovt_text text, char *end) {
-    size_t length;
-    const char *const utf8 = ovt_cached_utf8(value, &length);
-    if (OVT_UNLIKELY(utf8 != NULL)) {
-        return length <= SHORT_UTF8 ? put_quoted(w->out, end, utf8, length, false) : NULL;
-    }
-    end = make_room(w->out, end, OVT_QUOTED_ROOM(text.length));
-    if (OVT_UNLIKELY(end == NULL)) {
-        return NULL;
-    }
-    *end = '"';
-    const ovt_units_written written =
-        ovt_units()->escaped(end + 1, text.data, 0, text.length, text.width);
-    if (OVT_UNLIKELY(written.index != text.length)) {
-        return NULL;
-    }
-    *written.end = '"';
-    return written.end + 1;
-}
-
-/* A str that is no short ASCII one. */
-static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
-                                            ovt_status *status) {
+/* A str of any kind. */
+static OVT_NEVER_INLINE char *put_any_str(walk *w, PyObject *value, char *end, ovt_status *status) {
     ovt_text text;
+    w->out->end = end;
     if (!ovt_read_str(value, &text)) {
         *status = OVT_NO_MEMORY;
         return end;
     }
-    const bool is_wide = !text.is_ascii && !(w->trims && needs_trimming(text));
-    w->out->end = end;
-    if (OVT_LIKELY(is_wide && text.length <= SHORT_TEXT)) {
-        end = put_short_text(w, value, text, end);
-        if (OVT_LIKELY(end != NULL)) {
-            return end;
-        }
-    }
     size_t length;
-    const char *const utf8 = is_wide ? ovt_cached_utf8(value, &length) : NULL;
+    const char *const utf8 = !text.is_ascii && !(w->trims && needs_trimming(text))
+                                 ? ovt_cached_utf8(value, &length)
+                                 : NULL;
     *status = utf8 != NULL ? ovt_write_utf8(w->out, utf8, length)
                            : ovt_write_string(w->out, w->profile, text);
     return w->out->end;
+}
+
+/* A str that is no short ASCII one. A short one comes from its code points, which lie in its
+ * object, unless CPython keeps the UTF-8 with it: making CPython keep it would cost more than all
+ * this. */
+static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
+                                            ovt_status *status) {
+    const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
+    if (OVT_LIKELY(length <= OVT_UNITS_FEW && PyUnicode_IS_COMPACT(value) &&
+                   !PyUnicode_IS_ASCII(value))) {
+        const ovt_text text = {((PyCompactUnicodeObject *)value) + 1, length,
+                               (int)PyUnicode_KIND(value), false};
+        size_t size;
+        const bool is_kept = ovt_cached_utf8(value, &size) != NULL;
+        char *const start = make_room(w->out, end, OVT_QUOTED_ROOM(length));
+        if (OVT_LIKELY(!is_kept && start != NULL && !(w->trims && needs_trimming(text)))) {
+            end = ovt_units()->few(start, text.data, length, text.width);
+            if (OVT_LIKELY(end != NULL)) {
+                return end;
+            }
+        }
+        end = start != NULL ? start : w->out->end;
+    }
+    return put_any_str(w, value, end, status);
 }
 
 OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status *status) {

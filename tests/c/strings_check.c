@@ -108,13 +108,39 @@ static void check_units(const test_case *c, size_t number) {
     const size_t size = (size_t)c->length * c->width;
     void *const units = copy_of(c->units, size);
     char *const out = allocated((size_t)c->length * OVT_LONGEST_ESCAPE + OVT_UNITS_SLACK);
-    const ovt_units_written written =
-        ovt_units()->escaped(out, units, 0, c->length, (int)c->width);
+    const ovt_units_written written = ovt_units()->escaped(out, units, 0, c->length, (int)c->width);
     const size_t made = (size_t)(written.end - out);
     if (written.index == c->length) {
         compare(c, number, "units", out, made, c->escaped + 1, c->escaped_size - 2);
     } else {
         compare(c, number, "start", out, made, c->escaped + 1, made);
+    }
+    free(out);
+    free(units);
+}
+
+static bool has_long_escape(const test_case *c) {
+    for (size_t i = 0; i + 1 < c->escaped_size; i++) {
+        if (c->escaped[i] == '\\' && c->escaped[i + 1] == 'u') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A short text with its quotes; where it has surrogates or a long escape, that may be refused. */
+static void check_few(const test_case *c, size_t number) {
+    if (c->length > OVT_UNITS_FEW) {
+        return;
+    }
+    const size_t size = (size_t)c->length * c->width;
+    void *const units = copy_of(c->units, size);
+    char *const out = allocated(OVT_QUOTED_ROOM((size_t)c->length));
+    const char *const end = ovt_units()->few(out, units, c->length, (int)c->width);
+    if (end != NULL) {
+        compare(c, number, "few", out, (size_t)(end - out), c->escaped, c->escaped_size);
+    } else if (!has_long_escape(c)) {
+        compare(c, number, "few, refused", "?", 1, "!", 1);
     }
     free(out);
     free(units);
@@ -197,6 +223,7 @@ static size_t check_all(const char *at, const char *end) {
         at = c.bytes + size_or_0(c.bytes_size);
         check_value(&c, count);
         check_units(&c, count);
+        check_few(&c, count);
         check_key(&c, count);
         if (c.bytes_size != NONE) {
             check_bytes(&c, count);
