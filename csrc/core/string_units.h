@@ -49,15 +49,20 @@ typedef struct {
     uint64_t prefix; /* ovt_key_prefix of that */
 } ovt_units_key;
 
-/* Writes keys one after the other as UTF-8 at `out`, where there is room for four bytes a unit and
- * OVT_UNITS_SLACK bytes more; returns the end. */
+/* The most bytes of UTF-8 that a unit of so many bytes becomes. */
+static inline size_t ovt_units_growth(int width) {
+    return width == 1 ? 2 : width == 2 ? 3 : 4;
+}
+
+/* Writes keys one after the other as UTF-8 at `out`, where there is room for ovt_units_growth bytes
+ * a unit and OVT_UNITS_SLACK bytes more; returns the end. */
 typedef char *ovt_units_keys_function(char *out, ovt_units_key *keys, size_t count);
 
 typedef struct {
     const char *name;
     bool (*available)(void);
-    ovt_units_function *escaped; /* what JSON escapes, escaped; up to six bytes a unit */
-    ovt_units_function *bytes;   /* of ASCII or valid UTF-8, escaped; `width` is 1 */
+    ovt_units_function *escaped; /* what JSON escapes, escaped: up to six bytes a unit */
+    ovt_units_function *bytes;   /* ASCII or valid UTF-8, escaped; `width` is 1 */
     ovt_units_keys_function *keys;
     ovt_units_few_function *few;
 } ovt_units_variant;

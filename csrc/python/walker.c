@@ -696,7 +696,7 @@ static inline outcome add_waiting_key(walk *w, waiting_keys *waiting, ovt_member
     key->length = text.length;
     key->width = text.width;
     waiting->members[waiting->count++] = member;
-    waiting->room += text.length * 4;
+    waiting->room += text.length * ovt_units_growth(text.width);
     return waiting->count < KEYS_TOGETHER ? DONE : make_key_texts(w, waiting, may_collide);
 }
 
@@ -1108,7 +1108,6 @@ static inline outcome close_container(walk *w) {
 enum {
     SCALAR_ROOM = 64,    /* for a comma and any value but a str */
     SHORT_UTF8 = 256,    /* bytes of a str or key that are written in one go */
-    SHORT_TEXT = 64,     /* code points of a non-ASCII str that are */
     PREFETCH_AHEAD = 16, /* members */
     LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
 };
@@ -1184,21 +1183,25 @@ static OVT_NEVER_INLINE char *put_any_str(walk *w, PyObject *value, char *end, o
  * this. */
 static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
                                             ovt_status *status) {
-    const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
-    if (OVT_LIKELY(length <= OVT_UNITS_FEW && PyUnicode_IS_COMPACT(value) &&
-                   !PyUnicode_IS_ASCII(value))) {
+    const size_t length =
+        PyUnicode_IS_COMPACT(value) ? (size_t)PyUnicode_GET_LENGTH(value) : SIZE_MAX;
+    if (OVT_LIKELY(length <= OVT_UNITS_FEW && !PyUnicode_IS_ASCII(value))) {
         const ovt_text text = {((PyCompactUnicodeObject *)value) + 1, length,
                                (int)PyUnicode_KIND(value), false};
-        size_t size;
-        const bool is_kept = ovt_cached_utf8(value, &size) != NULL;
+        size_t kept_length;
+        const bool is_kept = ovt_cached_utf8(value, &kept_length) != NULL;
         char *const start = make_room(w->out, end, OVT_QUOTED_ROOM(length));
-        if (OVT_LIKELY(!is_kept && start != NULL && !(w->trims && needs_trimming(text)))) {
-            end = ovt_units()->few(start, text.data, length, text.width);
-            if (OVT_LIKELY(end != NULL)) {
-                return end;
+        if (OVT_UNLIKELY(start == NULL)) {
+            *status = OVT_NO_MEMORY;
+            return w->out->end;
+        }
+        end = start;
+        if (OVT_LIKELY(!is_kept && !(w->trims && needs_trimming(text)))) {
+            char *const after = ovt_units()->few(start, text.data, length, text.width);
+            if (OVT_LIKELY(after != NULL)) {
+                return after;
             }
         }
-        end = start != NULL ? start : w->out->end;
     }
     return put_any_str(w, value, end, status);
 }

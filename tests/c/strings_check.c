@@ -168,7 +168,8 @@ static void check_key(const test_case *c, size_t number) {
         {.data = units, .length = c->length, .width = (int)c->width},
         {.data = "\xFF", .length = 1, .width = 1},
     };
-    char *const out = allocated(((size_t)c->length + 2) * 4 + OVT_UNITS_SLACK);
+    const size_t most = (size_t)c->length * ovt_units_growth((int)c->width);
+    char *const out = allocated(most + 2 * ovt_units_growth(1) + OVT_UNITS_SLACK);
     const char *const end = ovt_units()->keys(out, keys, 3);
     const ovt_text text = {units, c->length, (int)c->width, false};
     const bool has_surrogates = ovt_has_surrogates(text);
