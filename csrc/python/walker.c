@@ -1109,7 +1109,11 @@ enum {
     SCALAR_ROOM = 64,    /* for a comma and any value but a str */
     SHORT_UTF8 = 256,    /* bytes of a str or key that are written in one go */
     PREFETCH_AHEAD = 16, /* members */
-    LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
+    /* Between the second and the third, and after the last one, there is no white space. */
+    FIRST_WIDE_SPACE = 0x85,
+    NO_BREAK_SPACE = 0xA0,
+    OGHAM_SPACE = 0x1680,
+    LAST_SPACE = 0x3000,
 };
 
 /* The functions below keep the end of the output in a variable, `end`, and hand it on: through
@@ -1142,7 +1146,8 @@ OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes
 }
 
 static inline bool may_be_space(uint32_t unit) {
-    return unit <= LAST_SPACE && (unit <= ' ' || unit >= 0x80) && ovt_is_space(unit);
+    const bool is_early = unit <= ' ' || (unit >= FIRST_WIDE_SPACE && unit <= NO_BREAK_SPACE);
+    return unit <= LAST_SPACE && (is_early || unit >= OGHAM_SPACE) && ovt_is_space(unit);
 }
 
 /* Whether a non-empty text begins or ends with white space. */
