@@ -73,7 +73,7 @@ static inline char *put_utf8(char *out, uint32_t code_point) {
 }
 
 static inline bool reserve_piece(ovt_buffer *out, size_t count) {
-    return ovt_buffer_reserve(out, OVT_QUOTED_ROOM(count));
+    return ovt_buffer_reserve(out, ovt_quoted_room(count));
 }
 
 /* Makes room for a piece of what is `left`, and says how long it is; false if memory runs out. */
@@ -81,14 +81,14 @@ static inline bool reserve_next_piece(ovt_buffer *out, size_t left, size_t *piec
     const size_t most = out->hash != NULL ? PIECE_WITH_HASH : PIECE;
     const size_t room = (size_t)(out->limit - out->end);
     *piece = left < most ? left : most;
-    if (OVT_LIKELY(room >= OVT_QUOTED_ROOM(*piece))) {
+    if (OVT_LIKELY(room >= ovt_quoted_room(*piece))) {
         return true;
     }
-    if (room >= OVT_QUOTED_ROOM(LEAST_PIECE)) {
+    if (room >= ovt_quoted_room(LEAST_PIECE)) {
         *piece = (room - OVT_QUOTED_SLACK) / OVT_LONGEST_ESCAPE;
         return true;
     }
-    return ovt_buffer_grow(out, OVT_QUOTED_ROOM(*piece));
+    return ovt_buffer_grow(out, ovt_quoted_room(*piece));
 }
 
 /* Escapes bytes for which there is room. */

@@ -1195,7 +1195,7 @@ static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
                                (int)PyUnicode_KIND(value), false};
         size_t kept_length;
         const bool is_kept = ovt_cached_utf8(value, &kept_length) != NULL;
-        char *const start = make_room(w->out, end, OVT_QUOTED_ROOM(length));
+        char *const start = make_room(w->out, end, ovt_quoted_room(length));
         if (OVT_UNLIKELY(start == NULL)) {
             *status = OVT_NO_MEMORY;
             return w->out->end;

@@ -135,7 +135,7 @@ static void check_few(const test_case *c, size_t number) {
     }
     const size_t size = (size_t)c->length * c->width;
     void *const units = copy_of(c->units, size);
-    char *const out = allocated(OVT_QUOTED_ROOM((size_t)c->length));
+    char *const out = allocated(ovt_quoted_room((size_t)c->length));
     const char *const end = ovt_units()->few(out, units, c->length, (int)c->width);
     if (end != NULL) {
         compare(c, number, "few", out, (size_t)(end - out), c->escaped, c->escaped_size);
