@@ -10,6 +10,7 @@
 #include "number_put.h"
 #include "number_write.h"
 #include "string_put.h"
+#include "string_units.h"
 
 /* ---- the state of a walk ------------------------------------------------------------------- */
 
@@ -664,6 +665,60 @@ static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ov
     return DONE;
 }
 
+/* Non-ASCII keys that wait for their texts: made together they take less time. */
+enum { KEYS_TOGETHER = 16 };
+
+typedef struct {
+    ovt_units_key keys[KEYS_TOGETHER];
+    ovt_member *members[KEYS_TOGETHER];
+    size_t count;
+    size_t room; /* for their texts */
+} waiting_keys;
+
+/* Makes the texts of those that wait, in the arena. */
+static OVT_NEVER_INLINE outcome make_key_texts(walk *w, waiting_keys *waiting, bool *may_collide) {
+    const size_t count = waiting->count, room = waiting->room + OVT_UNITS_SLACK;
+    waiting->count = 0;
+    waiting->room = 0;
+    char *text = ovt_arena_take(&w->arena, room);
+    if (text == NULL) {
+        return no_memory();
+    }
+    const char *const end = ovt_units()->keys(text, waiting->keys, count);
+    ovt_arena_shrink(&w->arena, room - (size_t)(end - text));
+    for (size_t i = 0; i < count; i++) {
+        const ovt_units_key *const made = &waiting->keys[i];
+        ovt_member *const member = waiting->members[i];
+        member->text = text;
+        member->length = made->size;
+        member->prefix = made->prefix;
+        text += made->size;
+        if (OVT_UNLIKELY(!made->is_written)) {
+            const ovt_text units = {made->data, made->length, made->width, false};
+            *may_collide = true;
+            if (text_of_surrogate_key(w, member->key, units, member) == FAILED) {
+                return FAILED;
+            }
+        }
+    }
+    return DONE;
+}
+
+/* Has a non-ASCII key wait for its text. */
+static inline outcome add_waiting_key(walk *w, waiting_keys *waiting, ovt_member *member,
+                                      ovt_text text, bool *may_collide) {
+    if (text.length > SIZE_MAX / 8 / KEYS_TOGETHER) {
+        return no_memory();
+    }
+    ovt_units_key *const key = &waiting->keys[waiting->count];
+    key->data = text.data;
+    key->length = text.length;
+    key->width = text.width;
+    waiting->members[waiting->count++] = member;
+    waiting->room += text.length * ovt_units_growth(text.width);
+    return waiting->count < KEYS_TOGETHER ? DONE : make_key_texts(w, waiting, may_collide);
+}
+
 /* The text of a key as str() gives it, which may be the key's own code. */
 static OVT_NEVER_INLINE outcome text_of_key_by_str(walk *w, ovt_member *member) {
     make_strong(w);
@@ -711,17 +766,10 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
             set_key_text(member, text.data, text.length);
             return DONE;
         }
-        if (ovt_has_surrogates(text)) {
-            *may_collide = true;
-            return text_of_surrogate_key(w, key, text, member);
-        }
-        size_t length;
-        const char *utf8 = ovt_utf8_of(key, &length);
-        if (utf8 == NULL) {
-            return FAILED;
-        }
-        set_key_text(member, utf8, length);
-        return DONE;
+        waiting_keys waiting = {.count = 0};
+        return add_waiting_key(w, &waiting, member, text, may_collide) == FAILED
+                   ? FAILED
+                   : make_key_texts(w, &waiting, may_collide);
     }
     *may_collide = true;
     char storage[2 * OVT_NUMBER_SIZE];
@@ -830,8 +878,33 @@ static bool add_members(walk *w, PyObject *container, bool is_dict,
     return is_added;
 }
 
+/* Fills in the text of a key that is no compact ASCII str, or has it wait for that. Whichever key
+ * is at fault first is told of, so that none may be looked at while others wait before it. */
+static outcome read_other_key(walk *w, ovt_member *member, waiting_keys *waiting,
+                              bool *may_collide) {
+    PyObject *const key = member->key;
+    ovt_text text;
+    if (OVT_LIKELY(PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT(key))) {
+        size_t length;
+        const char *const utf8 = ovt_cached_utf8(key, &length);
+        if (utf8 != NULL) {
+            set_key_text(member, utf8, length);
+            return DONE;
+        }
+        return ovt_read_str(key, &text) ? add_waiting_key(w, waiting, member, text, may_collide)
+                                        : FAILED;
+    }
+    if (waiting->count != 0 && make_key_texts(w, waiting, may_collide) == FAILED) {
+        return FAILED;
+    }
+    return text_of_other_key(w, member, may_collide);
+}
+
 /* Fills in the texts of the members from `first` on. */
 static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_ascii) {
+    waiting_keys waiting;
+    waiting.count = 0;
+    waiting.room = 0;
     for (size_t i = first; i < w->member_count; i++) {
         ovt_member *member = &w->members[i];
         PyObject *const key = member->key;
@@ -843,15 +916,11 @@ static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_asci
             continue;
         }
         *is_ascii = false;
-        size_t length;
-        const char *utf8 = PyUnicode_CheckExact(key) ? ovt_cached_utf8(key, &length) : NULL;
-        if (utf8 != NULL) {
-            set_key_text(member, utf8, length);
-        } else if (text_of_other_key(w, member, may_collide) == FAILED) {
+        if (read_other_key(w, member, &waiting, may_collide) == FAILED) {
             return FAILED;
         }
     }
-    return DONE;
+    return waiting.count == 0 ? DONE : make_key_texts(w, &waiting, may_collide);
 }
 
 /* Of members with one text the last one counts. Shortens the order and returns how many remain;
@@ -1120,13 +1189,12 @@ enum {
     SHORT_UTF8 = 256, /* bytes of a str or key that are written in one go */
     /* For a comma, a key that is remembered, and a plain scalar. */
     PLAIN_ROOM = SCALAR_ROOM + OVT_LAYOUT_QUOTED + SHORT_UTF8 * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK,
-    /* Code points of a str that is made to keep its UTF-8. The hash runs beside the making of it,
-     * and hides what a longer one costs; where there is none, keeping pays from the second time on.
-     */
-    KEPT_WITH_HASH = 64,
-    KEPT_WITHOUT_HASH = 1024,
     PREFETCH_AHEAD = 16, /* members */
-    LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
+    /* Between the second and the third, and after the last one, there is no white space. */
+    FIRST_WIDE_SPACE = 0x85,
+    NO_BREAK_SPACE = 0xA0,
+    OGHAM_SPACE = 0x1680,
+    LAST_SPACE = 0x3000,
 };
 
 /* The functions below keep the end of the output in a variable, `end`, and hand it on: through
@@ -1159,7 +1227,8 @@ OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes
 }
 
 static inline bool may_be_space(uint32_t unit) {
-    return unit <= LAST_SPACE && (unit <= ' ' || unit >= 0x80) && ovt_is_space(unit);
+    const bool is_early = unit <= ' ' || (unit >= FIRST_WIDE_SPACE && unit <= NO_BREAK_SPACE);
+    return unit <= LAST_SPACE && (is_early || unit >= OGHAM_SPACE) && ovt_is_space(unit);
 }
 
 /* Whether a non-empty text begins or ends with white space. */
@@ -1178,43 +1247,49 @@ static inline bool needs_trimming(ovt_text text) {
     }
 }
 
-/* The UTF-8 that CPython keeps with a non-ASCII str, or is made to keep because the str is short:
- * names and labels come again. NULL for any other, or when memory runs out: there is another way.
- */
-static inline const char *kept_utf8(const walk *w, PyObject *value, ovt_text text, size_t *length) {
-    if (text.is_ascii || (w->trims && needs_trimming(text))) {
-        return NULL;
-    }
-    const size_t most = w->out->hash != NULL ? KEPT_WITH_HASH : KEPT_WITHOUT_HASH;
-    const char *utf8 = ovt_cached_utf8(value, length);
-    if (OVT_UNLIKELY(utf8 == NULL) && text.length <= most && !ovt_has_surrogates(text)) {
-        utf8 = ovt_utf8_of(value, length);
-        if (utf8 == NULL) {
-            PyErr_Clear();
-        }
-    }
-    return utf8;
-}
-
-/* A str that is no short ASCII one. */
-static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
-                                            ovt_status *status) {
+/* A str of any kind. */
+static OVT_NEVER_INLINE char *put_any_str(walk *w, PyObject *value, char *end, ovt_status *status) {
     ovt_text text;
+    w->out->end = end;
     if (!ovt_read_str(value, &text)) {
         *status = OVT_NO_MEMORY;
         return end;
     }
     size_t length;
-    const char *utf8 = kept_utf8(w, value, text, &length);
-    if (OVT_LIKELY(utf8 != NULL && length <= SHORT_UTF8)) {
-        end = put_quoted(w->out, end, utf8, length, false);
-        *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
-        return end != NULL ? end : w->out->end;
-    }
-    w->out->end = end;
+    const char *const utf8 = !text.is_ascii && !(w->trims && needs_trimming(text))
+                                 ? ovt_cached_utf8(value, &length)
+                                 : NULL;
     *status = utf8 != NULL ? ovt_write_utf8(w->out, utf8, length)
                            : ovt_write_string(w->out, w->profile, text);
     return w->out->end;
+}
+
+/* A str that is no short ASCII one. A short one comes from its code points, which lie in its
+ * object, unless CPython keeps the UTF-8 with it: making CPython keep it would cost more than all
+ * this. */
+static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
+                                            ovt_status *status) {
+    const size_t length =
+        PyUnicode_IS_COMPACT(value) ? (size_t)PyUnicode_GET_LENGTH(value) : SIZE_MAX;
+    if (OVT_LIKELY(length <= OVT_UNITS_FEW && !PyUnicode_IS_ASCII(value))) {
+        const ovt_text text = {((PyCompactUnicodeObject *)value) + 1, length,
+                               (int)PyUnicode_KIND(value), false};
+        size_t kept_length;
+        const bool is_kept = ovt_cached_utf8(value, &kept_length) != NULL;
+        char *const start = make_room(w->out, end, ovt_quoted_room(length));
+        if (OVT_UNLIKELY(start == NULL)) {
+            *status = OVT_NO_MEMORY;
+            return w->out->end;
+        }
+        end = start;
+        if (OVT_LIKELY(!is_kept && !(w->trims && needs_trimming(text)))) {
+            char *const after = ovt_units()->few(start, text.data, length, text.width);
+            if (OVT_LIKELY(after != NULL)) {
+                return after;
+            }
+        }
+    }
+    return put_any_str(w, value, end, status);
 }
 
 OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status *status) {
