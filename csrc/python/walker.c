@@ -1226,6 +1226,8 @@ OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes
     return end;
 }
 
+_Static_assert((int)PLAIN_ROOM <= (int)OVT_WALK_ROOM, "the room that callers are told of");
+
 static inline bool may_be_space(uint32_t unit) {
     const bool is_early = unit <= ' ' || (unit >= FIRST_WIDE_SPACE && unit <= NO_BREAK_SPACE);
     return unit <= LAST_SPACE && (is_early || unit >= OGHAM_SPACE) && ovt_is_space(unit);
