@@ -791,8 +791,10 @@ static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ss
 /* ---- many calls ------------------------------------------------------------------------------ */
 
 enum {
-    BATCH_CALLS = 2,  /* whose digests are made together, two at a time */
-    CALL_ROOM = 4096, /* bytes of each; a longer one moves to the heap */
+    BATCH_CALLS = 2, /* whose digests are made together, two at a time */
+    /* Bytes of each, a longer one moves to the heap. Not a multiple of 4,096: addresses that agree
+     * in their last bits are taken for the same one by the processor at first. */
+    CALL_ROOM = 4096 + 5 * OVT_SHA256_BLOCK_SIZE,
 };
 
 /* Calls that are written and whose digests are not made yet. */
@@ -802,6 +804,12 @@ typedef struct {
     ovt_sha256 hashes[BATCH_CALLS];
     size_t count;
 } call_batch;
+
+/* The first batch in a block that is larger by the size of a block of SHA-256. */
+static call_batch *aligned_batch(void *block) {
+    const uintptr_t size = OVT_SHA256_BLOCK_SIZE;
+    return (call_batch *)(((uintptr_t)block + size - 1) / size * size);
+}
 
 static bool add_parts(call_batch *batch, const call_parts *call, const ovt_walk_options *options) {
     ovt_buffer *const text = &batch->texts[batch->count];
@@ -921,15 +929,17 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
     }
     PyObject *digests = NULL;
     PyObject *const calls = PyObject_GetIter(given[0]);
-    call_batch *const batch = calls == NULL ? NULL : PyMem_RawMalloc(sizeof *batch);
-    if (batch != NULL) {
+    void *const block =
+        calls == NULL ? NULL : PyMem_RawMalloc(sizeof(call_batch) + OVT_SHA256_BLOCK_SIZE);
+    if (block != NULL) {
+        call_batch *const batch = aligned_batch(block);
         batch->count = 0;
         digests = digests_of(state, calls, &options, batch);
         clear_batch(batch);
     } else if (calls != NULL) {
         PyErr_NoMemory();
     }
-    PyMem_RawFree(batch);
+    PyMem_RawFree(block);
     Py_XDECREF(calls);
     return digests;
 }
