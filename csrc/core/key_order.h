@@ -53,6 +53,33 @@ static inline uint64_t ovt_key_prefix_of_loadable(const char *text, size_t lengt
     return unused < 8 ? word >> (8 * unused) << (8 * unused) : 0;
 }
 
+/* A short key in a block of many. Its owner keeps in `note` and `size` what it likes; behind the
+ * record stands a byte that is not looked at, and then the key. */
+typedef struct {
+    uint32_t note;
+    uint16_t size;
+    uint16_t key_length;
+} ovt_key_record;
+
+static inline const ovt_key_record *ovt_key_record_at(const char *records, uint64_t at) {
+    return (const ovt_key_record *)(const void *)(records + at);
+}
+
+static inline const char *ovt_key_of_record(const ovt_key_record *record) {
+    return (const char *)(record + 1) + 1;
+}
+
+/* What is moved when keys are sorted: the key's prefix, and where it is found. */
+typedef struct {
+    uint64_t prefix;
+    uint64_t at;
+} ovt_key_item;
+
+/* Sorts items[0..count) by the keys of the records that lie at `at`, which hold no surrogates;
+ * the prefixes are set, and changed here. items[count..2 * count) is scratch space. There are
+ * more than a few. OVT_NO_MEMORY if there is no room for more of it. */
+ovt_status ovt_sort_records(const char *records, ovt_key_item *items, size_t count, bool utf16);
+
 /* Fills order[0..count) with the indices of `members` in key order: by code point, or by UTF-16
  * code unit. OVT_NO_MEMORY if there is no room for the scratch space that many keys need. */
 ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16);

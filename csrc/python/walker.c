@@ -28,7 +28,10 @@ typedef enum {
     KIND_SET_ITEMS, /* _convert.SetItems: a list, written in the order of its items' texts */
     KIND_OTHER,     /* for the converter */
     KIND_DROPPED,   /* the converter's answer: left out */
+    KIND_WIDE,      /* of a frame: a dict whose members are sorted as texts */
 } value_kind;
+
+typedef struct wide_object wide_object;
 
 /* An open container. */
 typedef struct {
@@ -39,7 +42,8 @@ typedef struct {
     size_t next;            /* object: the next member; else the index of the next item */
     ovt_arena_mark mark;    /* object: the arena before its key texts */
     ovt_key_layout *layout; /* object: what is remembered of its keys, or NULL */
-    value_kind kind;        /* KIND_DICT for every object */
+    wide_object *wide;      /* KIND_WIDE: its texts */
+    value_kind kind;        /* KIND_DICT for every other object */
     bool is_first;          /* no member has been written yet */
 } frame;
 
@@ -48,6 +52,7 @@ enum {
     INLINE_MEMBERS = 48,
     FIRST_FRAMES = 256, /* on the heap */
     FIRST_MEMBERS = 512,
+    WIDE = 64,              /* members of a dict that is written as a wide object */
     LARGEST_SAFE_BITS = 53, /* integers below 2**53 are exact doubles */
 };
 
@@ -151,6 +156,8 @@ static void drop_members(walk *w, size_t first) {
     w->member_count = first;
 }
 
+static void release_wide(wide_object *wide);
+
 static void release_walk(walk *w) {
     drop_current(w);
     drop_members(w, 0);
@@ -165,6 +172,9 @@ static void release_walk(walk *w) {
         }
         if (top->layout != NULL) {
             top->layout->in_use--;
+        }
+        if (top->kind == KIND_WIDE) {
+            release_wide(top->wide);
         }
     }
     ovt_key_memory_give_back(w->memory);
@@ -273,6 +283,8 @@ static outcome no_memory(void) {
     return FAILED;
 }
 
+static PyObject *wide_key(const walk *w, const frame *open);
+
 /* The step from an open container to the member at hand, as overturn_fast._errors.Segment. */
 static PyObject *path_segment(const walk *w, const frame *open) {
     switch (open->kind) {
@@ -283,6 +295,8 @@ static PyObject *path_segment(const walk *w, const frame *open) {
         }
         return PyUnicode_DecodeUTF8(member->text, (Py_ssize_t)member->length, "surrogatepass");
     }
+    case KIND_WIDE:
+        return Py_NewRef(wide_key(w, open));
     case KIND_SET_ITEMS:
         return Py_NewRef(Py_None);
     default:
@@ -896,10 +910,21 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     return DONE;
 }
 
+static outcome collect_wide(walk *w, frame *open, bool *is_taken);
+
 /* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
 static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
     const size_t first = w->member_count;
     open->mark = w->arena;
+    if (is_dict && OVT_UNLIKELY(PyDict_GET_SIZE(open->container) >= WIDE) && selection == NULL) {
+        bool is_taken;
+        if (collect_wide(w, open, &is_taken) == FAILED) {
+            return FAILED;
+        }
+        if (is_taken) {
+            return DONE;
+        }
+    }
     if (!add_members(w, open->container, is_dict, selection)) {
         return no_memory();
     }
@@ -1235,8 +1260,6 @@ static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) 
     return status == OVT_OK ? make_room(w->out, w->out->end, SCALAR_ROOM) : NULL;
 }
 
-/* ---- the walk ----------------------------------------------------------------------------- */
-
 #ifdef Py_GIL_DISABLED
 static const bool IS_FREE_THREADED = true;
 #else
@@ -1246,6 +1269,226 @@ static const bool IS_FREE_THREADED = false;
 static inline bool is_left_out(const walk *w, value_kind kind) {
     return kind == KIND_DROPPED || (kind == KIND_NONE && w->profile->drop_none);
 }
+
+/* ---- wide objects --------------------------------------------------------------------------- */
+
+/* The members of a large dict lie all over the memory once they are in order. So their texts are
+ * written in the order of the dict, one after the other, and it is the texts that are brought into
+ * order: one place in memory for each instead of three. A value that is no short scalar stays a
+ * member of the walk until its turn comes. A dict with keys of another kind is left to the
+ * functions above. */
+
+enum {
+    WIDE_BATCH = 32,      /* members that are asked of the memory together */
+    RECORD_ALIGNMENT = 8, /* of an ovt_key_record */
+    COPIED_AT_ONCE = 32,  /* bytes of a text that are copied, at least */
+    TEXT_ESTIMATE = 40,   /* bytes of a record */
+};
+
+static const uint32_t NOT_PENDING = UINT32_MAX;
+
+struct wide_object {
+    ovt_buffer texts; /* an ovt_key_record before each; `note` is the index of a pending member */
+    ovt_key_item *items; /* one for each text, in the order of writing, and scratch space */
+    bool is_ascii;
+    char storage[RECORD_ALIGNMENT];
+};
+
+static void release_wide(wide_object *wide) {
+    ovt_buffer_release(&wide->texts);
+    PyMem_RawFree(wide->items);
+    PyMem_RawFree(wide);
+}
+
+static inline const ovt_key_record *record_at(const wide_object *wide, size_t position) {
+    return ovt_key_record_at(wide->texts.data, wide->items[position].at);
+}
+
+/* The key of the pending member at hand. */
+static PyObject *wide_key(const walk *w, const frame *open) {
+    return w->members[open->first + record_at(open->wide, open->next - 1)->note].key;
+}
+
+/* The text of a key, if it can be had without running Python code and no other key can have the
+ * same; else NULL. */
+static inline const char *text_of_wide_key(PyObject *key, bool *is_ascii, size_t *length) {
+    if (OVT_UNLIKELY(!PyUnicode_CheckExact(key))) {
+        return NULL;
+    }
+    *is_ascii = PyUnicode_IS_COMPACT_ASCII(key);
+    if (OVT_LIKELY(*is_ascii)) {
+        *length = (size_t)PyUnicode_GET_LENGTH(key);
+        return (const char *)(((PyASCIIObject *)key) + 1);
+    }
+    const char *utf8 = ovt_cached_utf8(key, length);
+    ovt_text text;
+    if (utf8 == NULL && ovt_read_str(key, &text) && !ovt_has_surrogates(text)) {
+        utf8 = ovt_utf8_of(key, length);
+    }
+    return utf8;
+}
+
+/* Writes a value that is a short scalar and can be written; NULL otherwise. */
+static inline char *put_wide_value(walk *w, value_kind kind, PyObject *value, char *end) {
+    switch (kind) {
+    case KIND_STR: {
+        ovt_status status = OVT_OK;
+        if (PyUnicode_GET_LENGTH(value) > SHORT_UTF8) {
+            return NULL;
+        }
+        end = put_str(w, value, end, &status);
+        return status == OVT_OK ? end : NULL;
+    }
+    case KIND_INT: {
+        int64_t number;
+        if (OVT_LIKELY(ovt_small_int(value, &number) && is_safe_integer(number))) {
+            return end + ovt_write_i64(end, number);
+        }
+        return NULL;
+    }
+    case KIND_FLOAT: {
+        const double number = PyFloat_AS_DOUBLE(value);
+        if (OVT_UNLIKELY(!isfinite(number))) {
+            return NULL;
+        }
+        return end + (w->profile->exact_integral_floats
+                          ? ovt_write_double_integral_exact(end, number)
+                          : ovt_write_double(end, number));
+    }
+    case KIND_TRUE:
+        return put_text(end, "true", 4);
+    case KIND_FALSE:
+        return put_text(end, "false", 5);
+    case KIND_NONE:
+        return put_text(end, "null", 4);
+    default:
+        return NULL;
+    }
+}
+
+/* Writes the text of a member behind those that are there, which are w->out. False if its key is
+ * not of the kind that a wide object can have. */
+static inline bool put_record(walk *w, const frame *open, PyObject *key, PyObject *value,
+                              ovt_key_item *item) {
+    ovt_buffer *const out = w->out;
+    bool is_ascii;
+    size_t length;
+    const char *const text = text_of_wide_key(key, &is_ascii, &length);
+    if (OVT_UNLIKELY(text == NULL || length > SHORT_UTF8)) {
+        return false;
+    }
+    open->wide->is_ascii &= is_ascii;
+    const size_t most = length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK;
+    char *end = make_room(out, out->end, sizeof(ovt_key_record) + most + SCALAR_ROOM);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    const size_t at = (size_t)(end - out->data);
+    char *const start = end + sizeof(ovt_key_record);
+    end = start;
+    *end++ = '"';
+    end = is_ascii ? ovt_put_bytes(end, (const uint8_t *)text, length, true)
+                   : ovt_put_bytes(end, (const uint8_t *)text, length, false);
+    if (OVT_UNLIKELY((size_t)(end - start) != length + 1)) {
+        return false;
+    }
+    *end++ = '"';
+    *end++ = ':';
+    const size_t key_size = (size_t)(end - start);
+    *item = (ovt_key_item){
+        is_ascii ? ovt_key_prefix_with_header(text, length) : ovt_key_prefix(text, length), at};
+    uint32_t note = NOT_PENDING;
+    end = put_wide_value(w, kind_of(w, value), value, end);
+    if (OVT_UNLIKELY(end == NULL)) {
+        if (!reserve_members(w, 1)) {
+            return false;
+        }
+        note = (uint32_t)(w->member_count - open->first);
+        w->members[w->member_count].key = key;
+        w->members[w->member_count].value = value;
+        hold_members(w, w->member_count + 1);
+        end = out->data + at + sizeof(ovt_key_record) + key_size;
+    }
+    const size_t size = (size_t)(end - out->data) - at - sizeof(ovt_key_record);
+    const ovt_key_record record = {note, (uint16_t)size, (uint16_t)length};
+    memcpy(out->data + at, &record, sizeof record);
+    out->end = out->data + ((size_t)(end - out->data) + RECORD_ALIGNMENT - 1) / RECORD_ALIGNMENT *
+                               RECORD_ALIGNMENT;
+    return true;
+}
+
+/* Writes the texts of all members in the order of the dict. False if one has a key of another kind,
+ * or memory runs out. */
+static bool put_records(walk *w, frame *open, ovt_key_item *item) {
+    PyObject *keys[WIDE_BATCH], *values[WIDE_BATCH];
+    Py_ssize_t position = 0;
+    Py_ssize_t left = PyDict_GET_SIZE(open->container);
+    while (left > 0) {
+        size_t count = 0;
+        for (; count < WIDE_BATCH && left > 0; count++, left--) {
+            if (!PyDict_Next(open->container, &position, &keys[count], &values[count])) {
+                left = 0;
+                break;
+            }
+            __builtin_prefetch(keys[count]);
+            __builtin_prefetch(values[count]);
+        }
+        for (size_t i = 0; i < count; i++) {
+            if (OVT_UNLIKELY(values[i] == Py_None && w->profile->drop_none)) {
+                continue;
+            }
+            if (OVT_UNLIKELY(!put_record(w, open, keys[i], values[i], item))) {
+                return false;
+            }
+            item++;
+        }
+    }
+    open->end = (size_t)(item - open->wide->items);
+    return true;
+}
+
+/* Collects and orders the members of a dict as texts. If its keys do not let it, *is_taken is false
+ * and nothing has changed. */
+static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_taken) {
+    const size_t count = (size_t)PyDict_GET_SIZE(open->container);
+    *is_taken = false;
+    if (IS_FREE_THREADED || count >= NOT_PENDING) {
+        return DONE; /* another thread might change the dict meanwhile */
+    }
+    wide_object *const wide = PyMem_RawMalloc(sizeof *wide);
+    if (wide == NULL) {
+        return no_memory();
+    }
+    wide->is_ascii = true;
+    wide->items = PyMem_RawMalloc(2 * count * sizeof *wide->items);
+    ovt_buffer_init(&wide->texts, wide->storage, sizeof wide->storage, NULL);
+    open->wide = wide;
+    open->first = w->member_count;
+    open->next = 0;
+    ovt_buffer *const out = w->out;
+    w->out = &wide->texts;
+    bool is_done = wide->items != NULL &&
+                   ovt_buffer_reserve(&wide->texts, count * TEXT_ESTIMATE + SCALAR_ROOM) &&
+                   put_records(w, open, wide->items);
+    w->out = out;
+    if (is_done) {
+        const bool by_units = w->profile->utf16_key_order && !wide->is_ascii;
+        is_done = ovt_sort_records(wide->texts.data, wide->items, open->end, by_units) == OVT_OK &&
+                  (out->hash != NULL || ovt_buffer_reserve(out, ovt_buffer_length(&wide->texts)));
+    }
+    if (!is_done) {
+        PyErr_Clear();
+        drop_members(w, open->first);
+        release_wide(wide);
+        open->wide = NULL;
+        return DONE;
+    }
+    open->kind = KIND_WIDE;
+    *is_taken = true;
+    return DONE;
+}
+
+/* ---- the walk ----------------------------------------------------------------------------- */
 
 /* Converts a value of no kind that is written here; it is then the one at hand. */
 static OVT_NEVER_INLINE outcome convert(walk *w, PyObject **value, value_kind *kind) {
@@ -1324,6 +1567,67 @@ static outcome walk_members(walk *w, frame *top) {
             return DONE;
         }
     }
+    return close_container(w);
+}
+
+/* Writes the pending member at hand of a wide object, or leaves it out, or opens its value. */
+static OVT_NEVER_INLINE outcome write_pending(walk *w, frame *top, const ovt_key_record *record) {
+    PyObject *value = w->members[top->first + record->note].value;
+    value_kind kind = kind_of(w, value);
+    if (kind == KIND_OTHER && convert(w, &value, &kind) == FAILED) {
+        return FAILED;
+    }
+    if (is_left_out(w, kind)) {
+        return DONE;
+    }
+    char *end = make_room(w->out, w->out->end, record->size + (size_t)SCALAR_ROOM);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return no_memory();
+    }
+    *end = ',';
+    end += !top->is_first;
+    end = put_text(end, (const char *)(record + 1), record->size);
+    top->is_first = false;
+    return write_value(w, kind, value, end, NULL);
+}
+
+/* The same as walk_members for a wide object. */
+static OVT_NEVER_INLINE outcome walk_wide(walk *w, frame *top) {
+    const size_t depth = w->depth;
+    const wide_object *const wide = top->wide;
+    while (top->next != top->end) {
+        if (OVT_LIKELY(top->end - top->next > PREFETCH_AHEAD)) {
+            __builtin_prefetch(record_at(wide, top->next + PREFETCH_AHEAD));
+        }
+        const ovt_key_record *const record = record_at(wide, top->next++);
+        if (OVT_UNLIKELY(record->note != NOT_PENDING)) {
+            if (write_pending(w, top, record) == FAILED) {
+                return FAILED;
+            }
+            drop_current(w);
+            if (w->depth != depth) {
+                return DONE;
+            }
+        } else {
+            const size_t size = record->size;
+            char *end = make_room(w->out, w->out->end, size + SCALAR_ROOM);
+            if (OVT_UNLIKELY(end == NULL)) {
+                return no_memory();
+            }
+            *end = ',';
+            end += !top->is_first;
+            top->is_first = false;
+            const char *const text = (const char *)(record + 1);
+            memcpy(end, text, COPIED_AT_ONCE);
+            if (OVT_UNLIKELY(size > COPIED_AT_ONCE)) {
+                memcpy(end + COPIED_AT_ONCE, text + COPIED_AT_ONCE, size - COPIED_AT_ONCE);
+            }
+            w->out->end = end + size;
+        }
+        ovt_buffer_offer(w->out, w->out->end);
+    }
+    release_wide(top->wide);
+    top->kind = KIND_DICT;
     return close_container(w);
 }
 
@@ -1483,7 +1787,9 @@ static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection)
     drop_current(w);
     while (w->depth != 0) {
         frame *top = &w->frames[w->depth - 1];
-        const outcome result = top->kind == KIND_DICT ? walk_members(w, top) : walk_items(w, top);
+        const outcome result = top->kind == KIND_DICT   ? walk_members(w, top)
+                               : top->kind == KIND_WIDE ? walk_wide(w, top)
+                                                        : walk_items(w, top);
         if (OVT_UNLIKELY(result == FAILED)) {
             return FAILED;
         }
