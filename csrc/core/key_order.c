@@ -3,23 +3,24 @@
 #include <stdlib.h>
 
 #include "compiler.h"
+#include "large_block.h"
 
 enum {
-    VERY_FEW = 8,     /* ranked by comparing all with all */
-    FEW = 24,         /* sorted by insertion */
-    MANY = 96,        /* from here a pass of buckets pays */
-    PREFIX_BYTES = 8, /* compared as one number */
-    BYTE_VALUES = 256,
-    POSITIONS = 4,       /* bytes of the prefix that may decide on the bucket */
-    MOST_BUCKETS = 8192, /* each is a place in memory that is written to */
-    BUCKETS_PER_KEY = 2,
-    LATE = 5,                   /* prefixes that differ only from here on are read anew */
-    READ_AHEAD = 16,            /* keys that are asked of the memory before they are read */
-    FIRST_OF_D000 = 0xED,       /* first UTF-8 byte of U+D000 and up */
-    FIRST_OF_E000 = 0xEE,       /* first UTF-8 byte of U+E000 and up */
-    FIRST_OF_FOUR = 0xF0,       /* first UTF-8 byte of U+10000 and up */
-    SECOND_OF_SURROGATE = 0xA0, /* second UTF-8 byte of a surrogate, at least */
-    PAST_FOUR = 0x10,           /* takes the bytes EE and EF past all that start four */
+    VERY_FEW = 8,         /* ranked by comparing all with all */
+    FEW = 24,             /* members sorted by insertion, on the stack */
+    TIED = 4,             /* keys with equal prefixes that are compared as a whole */
+    SMALL = 12,           /* a bucket that is sorted by insertion */
+    MANY = 64,            /* from here a pass of buckets pays */
+    PREFIX_BYTES = 8,     /* compared as one number */
+    BYTE_VALUES = 256,    /* values of a byte */
+    POSITIONS = 4,        /* bytes that may decide on the bucket */
+    MOST_BUCKETS = 8192,  /* each is a place in memory that is written to */
+    BUCKETS_PER_KEY = 2,  /* at most */
+    LATE = 5,             /* prefixes that agree up to here leave too little to compare */
+    READ_AHEAD = 16,      /* keys that are asked of the memory before they are read */
+    FIRST_OF_E000 = 0xEE, /* first UTF-8 byte of U+E000 and up */
+    FIRST_OF_FOUR = 0xF0, /* first UTF-8 byte of U+10000 and up */
+    PAST_FOUR = 0x10,     /* takes the bytes EE and EF past all that start four */
 };
 
 /* Where the keys of a sort are, and which order they are to have. */
@@ -59,10 +60,11 @@ static inline uint64_t mark_high(uint64_t word) {
            UINT64_C(0x8080808080808080);
 }
 
-/* The same for ED, which starts those from U+D000 to U+DFFF. */
-static inline uint64_t mark_d000(uint64_t word) {
+/* The same for a lone surrogate, ED and A0 at least, of which the first byte is not the last here.
+ */
+static inline uint64_t mark_surrogates(uint64_t word) {
     return word & word << 1 & word << 2 & ~(word << 3) & word << 4 & word << 5 & ~(word << 6) &
-           word << 7 & UINT64_C(0x8080808080808080);
+           word << 7 & word << 10 & UINT64_C(0x8080808080808080);
 }
 
 static inline uint64_t units_of(uint64_t word) {
@@ -260,26 +262,21 @@ typedef struct {
     size_t start;
     size_t count;
     size_t offset;
-    bool is_old; /* their prefixes are those from an earlier offset */
 } open_run;
 
 typedef struct {
     key_set keys;
     ovt_key_item *items;
     ovt_key_item *scratch; /* as many */
-    open_run *open;        /* runs that do not overlap, of more than FEW items each */
+    open_run *open;        /* runs that do not overlap, of more than TIED items each */
     size_t open_count;
     uint32_t places[MOST_BUCKETS];
 } sorting;
 
-/* Sorts items that agree in their prefixes. Where one ends within them, zero bytes look like the
- * ends of others: among those that end, the shorter comes first, and after them all that go on. */
-static void sort_equals(sorting *s, open_run run) {
+/* Sorts items that agree in their prefixes and that end within them: zero bytes look like such an
+ * end, and the shorter comes first. Returns how many there are; after them are those that go on. */
+static size_t sort_ended(sorting *s, open_run run) {
     ovt_key_item *const items = s->items + run.start;
-    if (run.count <= FEW) {
-        insertion_sort(&s->keys, items, run.count, run.offset);
-        return;
-    }
     size_t places[PREFIX_BYTES + 1] = {0};
     for (size_t i = 0; i < run.count; i++) {
         const size_t left = text_of(&s->keys, items[i].at).length - run.offset;
@@ -299,28 +296,55 @@ static void sort_equals(sorting *s, open_run run) {
             items[places[left < PREFIX_BYTES ? left : PREFIX_BYTES]++] = s->scratch[i];
         }
     }
-    run = (open_run){run.start + ended, run.count - ended, run.offset + PREFIX_BYTES, true};
-    if (run.count > FEW) {
-        s->open[s->open_count++] = run;
-    } else {
-        insertion_sort(&s->keys, s->items + run.start, run.count, run.offset - PREFIX_BYTES);
+    return ended;
+}
+
+/* Moves on past what all keys of a run have in common, where the prefixes tell them apart only late
+ * or not at all. Keys that end there are sorted, and no longer of the run. Returns in how many
+ * bytes of the prefix the others agree. */
+static size_t focus(sorting *s, open_run *run) {
+    for (;;) {
+        ovt_key_item *items = s->items + run->start;
+        const uint64_t differing = differing_bits(items, run->count);
+        if (differing != 0) {
+            const size_t same = (size_t)ovt_leading_zeros(differing) / 8;
+            if (same < LATE || !all_reach(&s->keys, items, run->count, run->offset + same)) {
+                return same;
+            }
+            run->offset += same;
+        } else {
+            size_t shared = shared_length(&s->keys, items, run->count, run->offset);
+            if (OVT_UNLIKELY(shared < PREFIX_BYTES)) {
+                const size_t ended = sort_ended(s, *run);
+                run->start += ended;
+                run->count -= ended;
+                if (run->count <= 1) {
+                    return 0;
+                }
+                items += ended;
+                shared = PREFIX_BYTES;
+            }
+            run->offset += shared;
+        }
+        set_prefixes(&s->keys, items, run->count, run->offset);
     }
 }
 
 /* Fewer than MANY items. */
 static void sort_some(sorting *s, open_run run) {
+    focus(s, &run);
     ovt_key_item *const items = s->items + run.start;
-    if (differing_bits(items, run.count) != 0) {
-        sort_by_prefix(items, s->scratch, run.count);
-    }
+    sort_by_prefix(items, s->scratch, run.count);
     for (size_t start = 0, end; start < run.count; start = end) {
         for (end = start + 1; end < run.count; end++) {
             if (items[end].prefix != items[start].prefix) {
                 break;
             }
         }
-        if (end - start > 1) {
-            sort_equals(s, (open_run){run.start + start, end - start, run.offset, false});
+        if (end - start > TIED) {
+            s->open[s->open_count++] = (open_run){run.start + start, end - start, run.offset};
+        } else if (end - start > 1) {
+            insertion_sort(&s->keys, items + start, end - start, run.offset);
         }
     }
 }
@@ -407,18 +431,8 @@ static void fill_buckets(const bucketing *b, ovt_key_item *items, ovt_key_item *
 
 /* Sorts a run by the first bytes in which its keys differ, and small buckets altogether. */
 static void sort_many(sorting *s, open_run run) {
+    const size_t same = focus(s, &run);
     ovt_key_item *const items = s->items + run.start;
-    uint64_t differing = differing_bits(items, run.count);
-    if (differing == 0) {
-        sort_equals(s, run);
-        return;
-    }
-    size_t same = (size_t)ovt_leading_zeros(differing) / 8;
-    if (same >= LATE && all_reach(&s->keys, items, run.count, run.offset + same)) {
-        run.offset += same;
-        set_prefixes(&s->keys, items, run.count, run.offset);
-        same = 0;
-    }
     bucketing b;
     const size_t most =
         run.count < MOST_BUCKETS / BUCKETS_PER_KEY ? run.count * BUCKETS_PER_KEY : MOST_BUCKETS;
@@ -428,10 +442,10 @@ static void sort_many(sorting *s, open_run run) {
     size_t start = 0, first_small = 0;
     for (size_t i = 0; i < b.count; i++) {
         const size_t end = s->places[i], count = end - start;
-        if (OVT_UNLIKELY(count > FEW)) {
+        if (OVT_UNLIKELY(count > SMALL)) {
             insertion_sort(&s->keys, items + first_small, start - first_small, run.offset);
             first_small = end;
-            const open_run bucket = {run.start + start, count, run.offset, false};
+            const open_run bucket = {run.start + start, count, run.offset};
             if (count < MANY) {
                 sort_some(s, bucket);
             } else {
@@ -444,11 +458,6 @@ static void sort_many(sorting *s, open_run run) {
 }
 
 static void sort_run(sorting *s, open_run run) {
-    if (run.is_old) {
-        const ovt_key_item *const items = s->items + run.start;
-        run.offset += shared_length(&s->keys, items, run.count, run.offset);
-        set_prefixes(&s->keys, s->items + run.start, run.count, run.offset);
-    }
     if (run.count < MANY) {
         sort_some(s, run);
     } else {
@@ -459,7 +468,7 @@ static void sort_run(sorting *s, open_run run) {
 /* Sorts items whose prefixes are set; there are as many behind them for scratch. */
 static OVT_NEVER_INLINE ovt_status sort_items(key_set keys, ovt_key_item *items, size_t count) {
     sorting *const s = malloc(sizeof *s);
-    open_run *const open = malloc((count / FEW + 1) * sizeof *open);
+    open_run *const open = malloc((count / TIED + 1) * sizeof *open);
     const bool has_memory = s != NULL && open != NULL;
     if (has_memory) {
         s->keys = keys;
@@ -467,7 +476,7 @@ static OVT_NEVER_INLINE ovt_status sort_items(key_set keys, ovt_key_item *items,
         s->scratch = items + count;
         s->open = open;
         s->open_count = 1;
-        open[0] = (open_run){0, count, 0, false};
+        open[0] = (open_run){0, count, 0};
         while (s->open_count != 0) {
             sort_run(s, open[--s->open_count]);
         }
@@ -486,7 +495,7 @@ ovt_status ovt_sort_records(const char *records, ovt_key_item *items, size_t cou
 }
 
 static OVT_NEVER_INLINE ovt_status order_many(key_set keys, uint32_t *order, size_t count) {
-    ovt_key_item *const items = malloc(2 * count * sizeof *items);
+    ovt_key_item *const items = ovt_large_block(2 * count * sizeof *items);
     if (items == NULL) {
         return OVT_NO_MEMORY;
     }
@@ -552,44 +561,29 @@ static ovt_status order_by_bytes(const ovt_member *members, uint32_t *order, siz
 /* ---- UTF-16 order of members ------------------------------------------------------------------
  */
 
-/* What keys hold of which the order depends. */
+/* What some keys hold that matters to their order: not 0 if it is there. */
 typedef struct {
-    uint64_t pairs; /* not 0: characters past U+FFFF */
-    uint64_t high;  /* not 0: from U+E000 to U+FFFF */
-    uint64_t d000;  /* not 0: from U+D000 to U+DFFF */
+    uint64_t pairs; /* characters past U+FFFF */
+    uint64_t high;  /* characters from U+E000 to U+FFFF */
+    uint64_t surrogates;
 } key_traits;
 
-/* The eight bytes of a text from `at` on, or fewer if it ends before; zeros after them. */
-static inline uint64_t word_at(const ovt_member *key, size_t at) {
-    return at == 0 ? key->prefix : ovt_key_prefix(key->text + at, key->length - at);
+static inline void add_word(key_traits *traits, uint64_t word) {
+    traits->pairs |= mark_pairs(word);
+    traits->high |= mark_high(word);
+    traits->surrogates |= mark_surrogates(word);
 }
 
-static inline void add_traits(key_traits *traits, const ovt_member *key) {
-    for (size_t at = 0; at < key->length; at += PREFIX_BYTES) {
-        const uint64_t word = word_at(key, at);
-        traits->pairs |= mark_pairs(word);
-        traits->high |= mark_high(word);
-        traits->d000 |= mark_d000(word);
-    }
-}
-
-static bool has_lone_surrogate(const ovt_member *key) {
-    for (size_t i = 1; i < key->length; i++) {
-        if ((uint8_t)key->text[i - 1] == FIRST_OF_D000 &&
-            (uint8_t)key->text[i] >= SECOND_OF_SURROGATE) {
-            return true;
+static inline void add_key(key_traits *traits, const ovt_member *key) {
+    add_word(traits, key->prefix);
+    if (key->length > PREFIX_BYTES) {
+        /* Words that overlap by one byte: both of any two that follow each other are in one. */
+        const size_t last = key->length - PREFIX_BYTES;
+        for (size_t at = PREFIX_BYTES - 1; at < last; at += PREFIX_BYTES - 1) {
+            add_word(traits, ovt_load_be64(key->text + at));
         }
+        add_word(traits, ovt_load_be64(key->text + last));
     }
-    return false;
-}
-
-static bool have_lone_surrogates(const ovt_member *members, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (has_lone_surrogate(&members[i])) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static char *put_unit(char *out, uint32_t unit) {
@@ -647,12 +641,12 @@ static OVT_NEVER_INLINE ovt_status order_by_units(const ovt_member *members, uin
                                                   size_t count) {
     key_traits traits = {0};
     for (size_t i = 0; i < count; i++) {
-        add_traits(&traits, &members[i]);
+        add_key(&traits, &members[i]);
     }
-    if (traits.pairs == 0 || (traits.high | traits.d000) == 0) {
+    if (traits.pairs == 0 || (traits.high | traits.surrogates) == 0) {
         return order_by_bytes(members, order, count);
     }
-    if (traits.d000 != 0 && have_lone_surrogates(members, count)) {
+    if (traits.surrogates != 0) {
         return order_written_out(members, order, count);
     }
     const key_set keys = {members, NULL, true};

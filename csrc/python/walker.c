@@ -7,6 +7,7 @@
 #include "int_value.h"
 #include "key_memory.h"
 #include "key_order.h"
+#include "large_block.h"
 #include "number_put.h"
 #include "number_write.h"
 #include "string_put.h"
@@ -1291,12 +1292,11 @@ struct wide_object {
     ovt_buffer texts; /* an ovt_key_record before each; `note` is the index of a pending member */
     ovt_key_item *items; /* one for each text, in the order of writing, and scratch space */
     bool is_ascii;
-    char storage[RECORD_ALIGNMENT];
 };
 
 static void release_wide(wide_object *wide) {
     ovt_buffer_release(&wide->texts);
-    PyMem_RawFree(wide->items);
+    free(wide->items);
     PyMem_RawFree(wide);
 }
 
@@ -1460,16 +1460,16 @@ static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_take
         return no_memory();
     }
     wide->is_ascii = true;
-    wide->items = PyMem_RawMalloc(2 * count * sizeof *wide->items);
-    ovt_buffer_init(&wide->texts, wide->storage, sizeof wide->storage, NULL);
+    const size_t items_size = 2 * count * sizeof *wide->items;
+    const size_t texts_size = count * TEXT_ESTIMATE + SCALAR_ROOM;
+    wide->items = ovt_large_block(items_size + texts_size);
+    ovt_buffer_init(&wide->texts, (char *)wide->items + items_size, texts_size, NULL);
     open->wide = wide;
     open->first = w->member_count;
     open->next = 0;
     ovt_buffer *const out = w->out;
     w->out = &wide->texts;
-    bool is_done = wide->items != NULL &&
-                   ovt_buffer_reserve(&wide->texts, count * TEXT_ESTIMATE + SCALAR_ROOM) &&
-                   put_records(w, open, wide->items);
+    bool is_done = wide->items != NULL && put_records(w, open, wide->items);
     w->out = out;
     if (is_done) {
         const bool by_units = w->profile->utf16_key_order && !wide->is_ascii;
