@@ -25,8 +25,8 @@ enum {
 
 /* Where the keys of a sort are, and which order they are to have. */
 typedef struct {
-    const ovt_member *members; /* `at` of an item is an index here; or NULL, */
-    const char *records;       /* and `at` is the offset of an ovt_key_record here */
+    const ovt_member *members; /* `at` of an item is an index here, */
+    const char *records;       /* or, if not NULL, the offset of an ovt_key_record here */
     bool by_units;             /* by UTF-16 code unit; no lone surrogate is there */
 } key_set;
 
@@ -36,7 +36,7 @@ typedef struct {
 } key_text;
 
 static inline key_text text_of(const key_set *keys, uint64_t at) {
-    if (keys->members != NULL) {
+    if (keys->records == NULL) {
         return (key_text){keys->members[at].text, keys->members[at].length};
     }
     const ovt_key_record *record = ovt_key_record_at(keys->records, at);
@@ -99,9 +99,14 @@ static inline size_t common_bytes(const char *a, const char *b, size_t most) {
 }
 
 /* Whether a key comes before another; both have the same bytes up to `offset`. */
-static bool key_comes_before(const key_set *keys, uint64_t a_at, uint64_t b_at, size_t offset) {
+OVT_ALWAYS_INLINE bool key_comes_before(const key_set *keys, uint64_t a_at, uint64_t b_at,
+                                        size_t offset) {
     const key_text a = text_of(keys, a_at), b = text_of(keys, b_at);
     const size_t shorter = a.length < b.length ? a.length : b.length;
+    if (OVT_LIKELY(!keys->by_units)) {
+        const int difference = memcmp(a.text + offset, b.text + offset, shorter - offset);
+        return difference != 0 ? difference < 0 : a.length < b.length;
+    }
     const size_t same = offset + common_bytes(a.text + offset, b.text + offset, shorter - offset);
     if (same == shorter) {
         return a.length < b.length;
@@ -114,8 +119,8 @@ static bool key_comes_before(const key_set *keys, uint64_t a_at, uint64_t b_at, 
  */
 
 /* By the prefixes, which are those from `offset` on, and where these are equal by the keys. */
-static inline bool comes_before(const key_set *keys, ovt_key_item a, ovt_key_item b,
-                                size_t offset) {
+OVT_ALWAYS_INLINE bool comes_before(const key_set *keys, ovt_key_item a, ovt_key_item b,
+                                    size_t offset) {
     if (OVT_LIKELY(a.prefix != b.prefix)) {
         return a.prefix < b.prefix;
     }
@@ -123,8 +128,8 @@ static inline bool comes_before(const key_set *keys, ovt_key_item a, ovt_key_ite
 }
 
 /* No item may have far to go. Stable. */
-static inline void insertion_sort(const key_set *keys, ovt_key_item *items, size_t count,
-                                  size_t offset) {
+OVT_ALWAYS_INLINE void insertion_sort(const key_set *keys, ovt_key_item *items, size_t count,
+                                      size_t offset) {
     for (size_t i = 1; i < count; i++) {
         const ovt_key_item item = items[i];
         size_t j = i;
@@ -169,6 +174,23 @@ static inline void merge_runs(const ovt_key_item *from, ovt_key_item *to, size_t
     memcpy(to + i + (middle - left), from + right, (count - right) * sizeof *to);
 }
 
+/* The same for two runs of `width` items each, from both ends at once: no branch is to be guessed,
+ * and neither half of the work waits for the other. Stable. */
+static inline void merge_equal_runs(const ovt_key_item *from, ovt_key_item *to, size_t width) {
+    const ovt_key_item *left = from, *right = from + width;
+    const ovt_key_item *last_left = right - 1, *last_right = right + width - 1;
+    for (size_t i = 0; i < width; i++) {
+        const bool takes_right = right->prefix < left->prefix;
+        to[i] = *(takes_right ? right : left);
+        right += takes_right;
+        left += !takes_right;
+        const bool takes_left = last_right->prefix < last_left->prefix;
+        to[2 * width - 1 - i] = *(takes_left ? last_left : last_right);
+        last_left -= takes_left;
+        last_right -= !takes_left;
+    }
+}
+
 /* Bottom-up from ranked runs of VERY_FEW. Stable. */
 static void sort_by_prefix(ovt_key_item *items, ovt_key_item *scratch, size_t count) {
     ovt_key_item *from = scratch, *to = items;
@@ -179,8 +201,11 @@ static void sort_by_prefix(ovt_key_item *items, ovt_key_item *scratch, size_t co
     for (size_t width = VERY_FEW; width < count; width *= 2) {
         for (size_t start = 0; start < count; start += 2 * width) {
             const size_t left = count - start;
-            merge_runs(from + start, to + start, left < width ? left : width,
-                       left < 2 * width ? left : 2 * width);
+            if (left >= 2 * width) {
+                merge_equal_runs(from + start, to + start, width);
+            } else {
+                merge_runs(from + start, to + start, left < width ? left : width, left);
+            }
         }
         ovt_key_item *const swap = from;
         from = to;
@@ -200,7 +225,7 @@ static inline uint64_t prefix_at(const key_set *keys, uint64_t at, size_t offset
     uint64_t prefix;
     if (left >= PREFIX_BYTES) {
         prefix = ovt_load_be64(key.text + offset);
-    } else if (keys->members == NULL || key.length >= PREFIX_BYTES) {
+    } else if (keys->records != NULL || key.length >= PREFIX_BYTES) {
         prefix = ovt_key_prefix_with_header(key.text + offset, left);
     } else {
         prefix = ovt_key_prefix(key.text + offset, left);
@@ -210,7 +235,7 @@ static inline uint64_t prefix_at(const key_set *keys, uint64_t at, size_t offset
 
 /* Asks the memory for a key that is read soon. */
 static inline void prefetch_key(const key_set *keys, uint64_t at) {
-    __builtin_prefetch(keys->members != NULL ? (const char *)&keys->members[at]
+    __builtin_prefetch(keys->records == NULL ? (const char *)&keys->members[at]
                                              : keys->records + at);
 }
 
@@ -270,7 +295,6 @@ typedef struct {
     ovt_key_item *scratch; /* as many */
     open_run *open;        /* runs that do not overlap, of more than TIED items each */
     size_t open_count;
-    uint32_t places[MOST_BUCKETS];
 } sorting;
 
 /* Sorts items that agree in their prefixes and that end within them: zero bytes look like such an
@@ -430,19 +454,21 @@ static void fill_buckets(const bucketing *b, ovt_key_item *items, ovt_key_item *
 }
 
 /* Sorts a run by the first bytes in which its keys differ, and small buckets altogether. */
-static void sort_many(sorting *s, open_run run) {
+static OVT_NEVER_INLINE void sort_many(sorting *s, open_run run) {
     const size_t same = focus(s, &run);
     ovt_key_item *const items = s->items + run.start;
     bucketing b;
     const size_t most =
         run.count < MOST_BUCKETS / BUCKETS_PER_KEY ? run.count * BUCKETS_PER_KEY : MOST_BUCKETS;
     choose_buckets(&b, items, run.count, (int)same * 8, most);
-    fill_buckets(&b, items, s->scratch, run.count, s->places);
+    uint32_t places[MOST_BUCKETS];
+    fill_buckets(&b, items, s->scratch, run.count, places);
     /* The items of small buckets go no farther than these: one pass over all puts them in order. */
     size_t start = 0, first_small = 0;
     for (size_t i = 0; i < b.count; i++) {
-        const size_t end = s->places[i], count = end - start;
-        if (OVT_UNLIKELY(count > SMALL)) {
+        const size_t end = places[i], count = end - start;
+        if (OVT_UNLIKELY(count > SMALL ||
+                         (count > TIED && items[start].prefix == items[end - 1].prefix))) {
             insertion_sort(&s->keys, items + first_small, start - first_small, run.offset);
             first_small = end;
             const open_run bucket = {run.start + start, count, run.offset};
@@ -457,58 +483,68 @@ static void sort_many(sorting *s, open_run run) {
     insertion_sort(&s->keys, items + first_small, run.count - first_small, run.offset);
 }
 
-static void sort_run(sorting *s, open_run run) {
-    if (run.count < MANY) {
-        sort_some(s, run);
-    } else {
-        sort_many(s, run);
-    }
+/* How many runs can be open when so many items are sorted. */
+static inline size_t most_open(size_t count) {
+    return count / TIED + 1;
 }
 
 /* Sorts items whose prefixes are set; there are as many behind them for scratch. */
-static OVT_NEVER_INLINE ovt_status sort_items(key_set keys, ovt_key_item *items, size_t count) {
-    sorting *const s = malloc(sizeof *s);
-    open_run *const open = malloc((count / TIED + 1) * sizeof *open);
-    const bool has_memory = s != NULL && open != NULL;
-    if (has_memory) {
-        s->keys = keys;
-        s->items = items;
-        s->scratch = items + count;
-        s->open = open;
-        s->open_count = 1;
-        open[0] = (open_run){0, count, 0};
-        while (s->open_count != 0) {
-            sort_run(s, open[--s->open_count]);
+static void sort_items(key_set keys, ovt_key_item *items, size_t count, open_run *open) {
+    sorting s = {keys, items, items + count, open, 1};
+    open[0] = (open_run){0, count, 0};
+    while (s.open_count != 0) {
+        const open_run run = open[--s.open_count];
+        if (run.count < MANY) {
+            sort_some(&s, run);
+        } else {
+            sort_many(&s, run);
         }
     }
-    free(s);
-    free(open);
-    return has_memory ? OVT_OK : OVT_NO_MEMORY;
 }
 
 ovt_status ovt_sort_records(const char *records, ovt_key_item *items, size_t count, bool utf16) {
+    open_run *const open = malloc(most_open(count) * sizeof *open);
+    if (open == NULL) {
+        return OVT_NO_MEMORY;
+    }
     const key_set keys = {NULL, records, utf16};
     for (size_t i = 0; utf16 && i < count; i++) {
         items[i].prefix = units_of(items[i].prefix);
     }
-    return sort_items(keys, items, count);
+    sort_items(keys, items, count, open);
+    free(open);
+    return OVT_OK;
 }
 
-static OVT_NEVER_INLINE ovt_status order_many(key_set keys, uint32_t *order, size_t count) {
-    ovt_key_item *const items = ovt_large_block(2 * count * sizeof *items);
-    if (items == NULL) {
-        return OVT_NO_MEMORY;
-    }
+/* Sorts items for the members, and gives their order. */
+static void order_items(key_set keys, ovt_key_item *items, uint32_t *order, size_t count,
+                        open_run *open) {
     for (size_t i = 0; i < count; i++) {
         const uint64_t prefix = keys.members[i].prefix;
         items[i] = (ovt_key_item){keys.by_units ? units_of(prefix) : prefix, i};
     }
-    const ovt_status status = sort_items(keys, items, count);
-    for (size_t i = 0; status == OVT_OK && i < count; i++) {
+    sort_items(keys, items, count, open);
+    for (size_t i = 0; i < count; i++) {
         order[i] = (uint32_t)items[i].at;
     }
+}
+
+static OVT_NEVER_INLINE void order_some(key_set keys, uint32_t *order, size_t count) {
+    ovt_key_item items[2 * MANY];
+    open_run open[MANY / TIED + 1];
+    order_items(keys, items, order, count, open);
+}
+
+static OVT_NEVER_INLINE ovt_status order_many(key_set keys, uint32_t *order, size_t count) {
+    ovt_key_item *const items = ovt_large_block(2 * count * sizeof *items);
+    open_run *const open = malloc(most_open(count) * sizeof *open);
+    const bool has_memory = items != NULL && open != NULL;
+    if (has_memory) {
+        order_items(keys, items, order, count, open);
+    }
     free(items);
-    return status;
+    free(open);
+    return has_memory ? OVT_OK : OVT_NO_MEMORY;
 }
 
 /* ---- few keys ------------------------------------------------------------------------------ */
@@ -537,16 +573,29 @@ static inline bool rank_few(const ovt_member *members, uint32_t *order, size_t c
     return true;
 }
 
-static ovt_status order_few(key_set keys, uint32_t *order, size_t count) {
-    ovt_key_item items[FEW];
+/* By insertion. */
+OVT_ALWAYS_INLINE void order_few(const ovt_member *members, uint32_t *order, size_t count,
+                                 bool by_units) {
+    const key_set keys = {members, NULL, by_units};
+    ovt_key_item items[FEW], scratch[FEW];
     for (size_t i = 0; i < count; i++) {
-        const uint64_t prefix = keys.members[i].prefix;
-        items[i] = (ovt_key_item){keys.by_units ? units_of(prefix) : prefix, i};
+        const uint64_t prefix = members[i].prefix;
+        items[i] = (ovt_key_item){by_units ? units_of(prefix) : prefix, i};
+    }
+    if (count > VERY_FEW) {
+        sort_by_prefix(items, scratch, count);
     }
     insertion_sort(&keys, items, count, 0);
     for (size_t i = 0; i < count; i++) {
         order[i] = (uint32_t)items[i].at;
     }
+}
+
+static ovt_status order_some_or_many(key_set keys, uint32_t *order, size_t count) {
+    if (count >= MANY) {
+        return order_many(keys, order, count);
+    }
+    order_some(keys, order, count);
     return OVT_OK;
 }
 
@@ -554,8 +603,11 @@ static ovt_status order_by_bytes(const ovt_member *members, uint32_t *order, siz
     if (OVT_LIKELY(count <= VERY_FEW) && rank_few(members, order, count)) {
         return OVT_OK;
     }
-    const key_set keys = {members, NULL, false};
-    return count > FEW ? order_many(keys, order, count) : order_few(keys, order, count);
+    if (OVT_LIKELY(count <= FEW)) {
+        order_few(members, order, count, false);
+        return OVT_OK;
+    }
+    return order_some_or_many((key_set){members, NULL, false}, order, count);
 }
 
 /* ---- UTF-16 order of members ------------------------------------------------------------------
@@ -649,8 +701,11 @@ static OVT_NEVER_INLINE ovt_status order_by_units(const ovt_member *members, uin
     if (traits.surrogates != 0) {
         return order_written_out(members, order, count);
     }
-    const key_set keys = {members, NULL, true};
-    return count > FEW ? order_many(keys, order, count) : order_few(keys, order, count);
+    if (count <= FEW) {
+        order_few(members, order, count, true);
+        return OVT_OK;
+    }
+    return order_some_or_many((key_set){members, NULL, true}, order, count);
 }
 
 ovt_status ovt_order_members(const ovt_member *members, uint32_t *order, size_t count, bool utf16) {

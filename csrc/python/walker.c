@@ -53,7 +53,8 @@ enum {
     INLINE_MEMBERS = 48,
     FIRST_FRAMES = 256, /* on the heap */
     FIRST_MEMBERS = 512,
-    WIDE = 64,              /* members of a dict that is written as a wide object */
+    WIDE = 128,             /* members of a dict whose texts are sorted */
+    WIDE_WITH_HASH = 2048,  /* the same where the hash runs beside the writing */
     LARGEST_SAFE_BITS = 53, /* integers below 2**53 are exact doubles */
 };
 
@@ -917,7 +918,8 @@ static outcome collect_wide(walk *w, frame *open, bool *is_taken);
 static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
     const size_t first = w->member_count;
     open->mark = w->arena;
-    if (is_dict && OVT_UNLIKELY(PyDict_GET_SIZE(open->container) >= WIDE) && selection == NULL) {
+    if (is_dict && OVT_UNLIKELY(PyDict_GET_SIZE(open->container) >= WIDE) && selection == NULL &&
+        (w->out->hash == NULL || PyDict_GET_SIZE(open->container) >= WIDE_WITH_HASH)) {
         bool is_taken;
         if (collect_wide(w, open, &is_taken) == FAILED) {
             return FAILED;
@@ -1280,10 +1282,11 @@ static inline bool is_left_out(const walk *w, value_kind kind) {
  * functions above. */
 
 enum {
-    WIDE_BATCH = 32,      /* members that are asked of the memory together */
-    RECORD_ALIGNMENT = 8, /* of an ovt_key_record */
-    COPIED_AT_ONCE = 32,  /* bytes of a text that are copied, at least */
-    TEXT_ESTIMATE = 40,   /* bytes of a record */
+    WIDE_BATCH = 32,         /* members that are asked of the memory together */
+    RECORD_ALIGNMENT = 8,    /* of an ovt_key_record */
+    COPIED_AT_ONCE = 32,     /* bytes of a text that are copied, at least */
+    TEXT_ESTIMATE = 64,      /* bytes of a record; what is not used is never touched */
+    SCALARS_PER_PENDING = 4, /* where there are fewer, texts do not pay */
 };
 
 static const uint32_t NOT_PENDING = UINT32_MAX;
@@ -1442,6 +1445,10 @@ static bool put_records(walk *w, frame *open, ovt_key_item *item) {
             }
             item++;
         }
+        if (OVT_UNLIKELY((w->member_count - open->first) * SCALARS_PER_PENDING >
+                         (size_t)(item - open->wide->items))) {
+            return false;
+        }
     }
     open->end = (size_t)(item - open->wide->items);
     return true;
@@ -1461,15 +1468,20 @@ static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_take
     }
     wide->is_ascii = true;
     const size_t items_size = 2 * count * sizeof *wide->items;
-    const size_t texts_size = count * TEXT_ESTIMATE + SCALAR_ROOM;
+    const size_t texts_size = count * TEXT_ESTIMATE;
     wide->items = ovt_large_block(items_size + texts_size);
+    if (wide->items == NULL) {
+        PyMem_RawFree(wide);
+        return no_memory();
+    }
     ovt_buffer_init(&wide->texts, (char *)wide->items + items_size, texts_size, NULL);
+    wide->texts.spare = w->out->spare;
     open->wide = wide;
     open->first = w->member_count;
     open->next = 0;
     ovt_buffer *const out = w->out;
     w->out = &wide->texts;
-    bool is_done = wide->items != NULL && put_records(w, open, wide->items);
+    bool is_done = put_records(w, open, wide->items);
     w->out = out;
     if (is_done) {
         const bool by_units = w->profile->utf16_key_order && !wide->is_ascii;
