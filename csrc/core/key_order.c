@@ -357,6 +357,9 @@ static size_t focus(sorting *s, open_run *run) {
 /* Fewer than MANY items. */
 static void sort_some(sorting *s, open_run run) {
     focus(s, &run);
+    if (run.count <= 1) {
+        return;
+    }
     ovt_key_item *const items = s->items + run.start;
     sort_by_prefix(items, s->scratch, run.count);
     for (size_t start = 0, end; start < run.count; start = end) {
@@ -456,6 +459,9 @@ static void fill_buckets(const bucketing *b, ovt_key_item *items, ovt_key_item *
 /* Sorts a run by the first bytes in which its keys differ, and small buckets altogether. */
 static OVT_NEVER_INLINE void sort_many(sorting *s, open_run run) {
     const size_t same = focus(s, &run);
+    if (run.count <= 1) {
+        return;
+    }
     ovt_key_item *const items = s->items + run.start;
     bucketing b;
     const size_t most =
@@ -494,10 +500,10 @@ static void sort_items(key_set keys, ovt_key_item *items, size_t count, open_run
     open[0] = (open_run){0, count, 0};
     while (s.open_count != 0) {
         const open_run run = open[--s.open_count];
-        if (run.count < MANY) {
-            sort_some(&s, run);
-        } else {
+        if (run.count >= MANY) {
             sort_many(&s, run);
+        } else if (run.count > 1) {
+            sort_some(&s, run);
         }
     }
 }

@@ -1340,7 +1340,11 @@ static inline char *put_wide_value(walk *w, value_kind kind, PyObject *value, ch
             return NULL;
         }
         end = put_str(w, value, end, &status);
-        return status == OVT_OK ? end : NULL;
+        if (OVT_UNLIKELY(status != OVT_OK)) {
+            PyErr_Clear(); /* it is raised when the member's turn comes */
+            return NULL;
+        }
+        return end;
     }
     case KIND_INT: {
         int64_t number;
