@@ -115,8 +115,7 @@ OVT_ALWAYS_INLINE bool key_comes_before(const key_set *keys, uint64_t a_at, uint
            unit_rank((uint8_t)b.text[same], keys->by_units);
 }
 
-/* ---- sorting by insertion ----------------------------------------------------------------------
- */
+/* ---- sorting by insertion -------------------------------------------------------------------- */
 
 /* By the prefixes, which are those from `offset` on, and where these are equal by the keys. */
 OVT_ALWAYS_INLINE bool comes_before(const key_set *keys, ovt_key_item a, ovt_key_item b,
@@ -240,10 +239,14 @@ static inline void prefetch_key(const key_set *keys, uint64_t at) {
 }
 
 static void set_prefixes(const key_set *keys, ovt_key_item *items, size_t count, size_t offset) {
-    for (size_t i = 0; i < count; i++) {
-        if (count - i > READ_AHEAD) {
+    size_t i = 0;
+    if (count >= MANY) { /* fewer have just been looked at */
+        for (; i < count - READ_AHEAD; i++) {
             prefetch_key(keys, items[i + READ_AHEAD].at);
+            items[i].prefix = prefix_at(keys, items[i].at, offset);
         }
+    }
+    for (; i < count; i++) {
         items[i].prefix = prefix_at(keys, items[i].at, offset);
     }
 }
@@ -262,13 +265,12 @@ static size_t shared_length(const key_set *keys, const ovt_key_item *items, size
     return shared;
 }
 
-static bool all_reach(const key_set *keys, const ovt_key_item *items, size_t count, size_t offset) {
-    for (size_t i = 0; i < count; i++) {
-        if (text_of(keys, items[i].at).length < offset) {
-            return false;
-        }
-    }
-    return true;
+/* Whether the first bytes of a prefix are all other than zero, so that its key does not end there.
+ * A zero byte after them may make this false, too. */
+static inline bool goes_on(uint64_t prefix, size_t bytes) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t zeros = (prefix - ones) & ~prefix & ones << 7;
+    return bytes == 0 || zeros >> (8 * (PREFIX_BYTES - bytes)) == 0;
 }
 
 /* The bits in which some of the prefixes differ. */
@@ -327,31 +329,29 @@ static size_t sort_ended(sorting *s, open_run run) {
  * or not at all. Keys that end there are sorted, and no longer of the run. Returns in how many
  * bytes of the prefix the others agree. */
 static size_t focus(sorting *s, open_run *run) {
-    for (;;) {
-        ovt_key_item *items = s->items + run->start;
-        const uint64_t differing = differing_bits(items, run->count);
-        if (differing != 0) {
-            const size_t same = (size_t)ovt_leading_zeros(differing) / 8;
-            if (same < LATE || !all_reach(&s->keys, items, run->count, run->offset + same)) {
-                return same;
-            }
-            run->offset += same;
-        } else {
-            size_t shared = shared_length(&s->keys, items, run->count, run->offset);
-            if (OVT_UNLIKELY(shared < PREFIX_BYTES)) {
-                const size_t ended = sort_ended(s, *run);
-                run->start += ended;
-                run->count -= ended;
-                if (run->count <= 1) {
-                    return 0;
-                }
-                items += ended;
-                shared = PREFIX_BYTES;
-            }
-            run->offset += shared;
+    ovt_key_item *items = s->items + run->start;
+    const uint64_t differing = differing_bits(items, run->count);
+    if (differing != 0) {
+        const size_t same = (size_t)ovt_leading_zeros(differing) / 8;
+        if (same < LATE || !goes_on(items[0].prefix, same)) {
+            return same;
         }
-        set_prefixes(&s->keys, items, run->count, run->offset);
+        run->offset += same;
+    } else {
+        if (!goes_on(items[0].prefix, PREFIX_BYTES)) {
+            const size_t ended = sort_ended(s, *run);
+            run->start += ended;
+            run->count -= ended;
+            if (run->count <= 1) {
+                return 0;
+            }
+            items += ended;
+        }
+        run->offset += PREFIX_BYTES;
+        run->offset += shared_length(&s->keys, items, run->count, run->offset);
     }
+    set_prefixes(&s->keys, items, run->count, run->offset);
+    return 0;
 }
 
 /* Fewer than MANY items. */
@@ -427,7 +427,9 @@ static void choose_buckets(bucketing *b, const ovt_key_item *items, size_t count
         }
         b->count *= sizes[used++];
     }
-    memset(b->digits[used], 0, (size_t)(POSITIONS - used) * sizeof b->digits[0]);
+    for (int position = used; position < POSITIONS; position++) {
+        memset(b->digits[position], 0, sizeof b->digits[position]);
+    }
     size_t weight = 1;
     for (int position = used - 1; position >= 0; position--) {
         for (size_t i = 0; i < sizes[position]; i++) {
@@ -437,18 +439,29 @@ static void choose_buckets(bucketing *b, const ovt_key_item *items, size_t count
     }
 }
 
-/* Sorts items into buckets; places[i] is then where bucket i ends. */
+/* Where the buckets are, and which of them hold more than TIED items. */
+typedef struct {
+    uint32_t ends[MOST_BUCKETS];
+    uint16_t large[MOST_BUCKETS];
+    size_t large_count;
+} buckets;
+
+/* Sorts items into buckets. */
 static void fill_buckets(const bucketing *b, ovt_key_item *items, ovt_key_item *scratch,
-                         size_t count, uint32_t *places) {
+                         size_t count, buckets *filled) {
+    uint32_t *const places = filled->ends;
     memset(places, 0, b->count * sizeof *places);
     for (size_t i = 0; i < count; i++) {
         places[bucket_of(b, items[i].prefix)]++;
     }
     uint32_t place = 0;
+    filled->large_count = 0;
     for (size_t i = 0; i < b->count; i++) {
         const uint32_t here = places[i];
         places[i] = place;
         place += here;
+        filled->large[filled->large_count] = (uint16_t)i;
+        filled->large_count += here > TIED;
     }
     for (size_t i = 0; i < count; i++) {
         scratch[places[bucket_of(b, items[i].prefix)]++] = items[i];
@@ -467,24 +480,25 @@ static OVT_NEVER_INLINE void sort_many(sorting *s, open_run run) {
     const size_t most =
         run.count < MOST_BUCKETS / BUCKETS_PER_KEY ? run.count * BUCKETS_PER_KEY : MOST_BUCKETS;
     choose_buckets(&b, items, run.count, (int)same * 8, most);
-    uint32_t places[MOST_BUCKETS];
-    fill_buckets(&b, items, s->scratch, run.count, places);
+    buckets filled;
+    fill_buckets(&b, items, s->scratch, run.count, &filled);
     /* The items of small buckets go no farther than these: one pass over all puts them in order. */
-    size_t start = 0, first_small = 0;
-    for (size_t i = 0; i < b.count; i++) {
-        const size_t end = places[i], count = end - start;
-        if (OVT_UNLIKELY(count > SMALL ||
-                         (count > TIED && items[start].prefix == items[end - 1].prefix))) {
-            insertion_sort(&s->keys, items + first_small, start - first_small, run.offset);
-            first_small = end;
-            const open_run bucket = {run.start + start, count, run.offset};
-            if (count < MANY) {
-                sort_some(s, bucket);
-            } else {
-                s->open[s->open_count++] = bucket;
-            }
+    size_t first_small = 0;
+    for (size_t i = 0; i < filled.large_count; i++) {
+        const size_t bucket = filled.large[i];
+        const size_t start = bucket == 0 ? 0 : filled.ends[bucket - 1];
+        const size_t end = filled.ends[bucket], count = end - start;
+        if (count <= SMALL && items[start].prefix != items[end - 1].prefix) {
+            continue;
         }
-        start = end;
+        insertion_sort(&s->keys, items + first_small, start - first_small, run.offset);
+        first_small = end;
+        const open_run rest = {run.start + start, count, run.offset};
+        if (count < MANY) {
+            sort_some(s, rest);
+        } else {
+            s->open[s->open_count++] = rest;
+        }
     }
     insertion_sort(&s->keys, items + first_small, run.count - first_small, run.offset);
 }
