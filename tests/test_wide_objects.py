@@ -169,6 +169,15 @@ def test_every_kind_of_value_can_stand_among_many(
     assert engine.hash_json(value) == hashlib.sha256(expected.encode()).hexdigest()
 
 
+@pytest.mark.parametrize("character", ["a", "é", "数", "😀", "\x02"])
+def test_strings_of_every_length_can_stand_among_many(engine: ModuleType, character: str) -> None:
+    rng = random.Random(character)
+    value = {f"{number:04d}": character * rng.randrange(260) for number in range(3_000, 0, -1)}
+    expected = in_order(value)
+    assert engine.canonical_json(value) == expected
+    assert engine.hash_json(value) == hashlib.sha256(expected.encode()).hexdigest()
+
+
 @pytest.mark.parametrize("count", MANY)
 def test_none_is_written_where_the_profile_says_so(engine: ModuleType, count: int) -> None:
     value = {f"{number:05d}": None if number % 3 else number for number in range(count, 0, -1)}

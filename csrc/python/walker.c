@@ -1331,97 +1331,105 @@ static inline const char *text_of_wide_key(PyObject *key, bool *is_ascii, size_t
     return utf8;
 }
 
-/* Writes a value that is a short scalar and can be written; NULL otherwise. */
-static inline char *put_wide_value(walk *w, value_kind kind, PyObject *value, char *end) {
+/* Whether a value is a scalar that is short and, but for surrogates, sure to be written. */
+static inline bool is_short_scalar(value_kind kind, PyObject *value) {
+    int64_t number;
     switch (kind) {
-    case KIND_STR: {
-        ovt_status status = OVT_OK;
-        if (PyUnicode_GET_LENGTH(value) > SHORT_UTF8) {
-            return NULL;
-        }
-        end = put_str(w, value, end, &status);
-        if (OVT_UNLIKELY(status != OVT_OK)) {
-            PyErr_Clear(); /* it is raised when the member's turn comes */
-            return NULL;
-        }
-        return end;
-    }
-    case KIND_INT: {
-        int64_t number;
-        if (OVT_LIKELY(ovt_small_int(value, &number) && is_safe_integer(number))) {
-            return end + ovt_write_i64(end, number);
-        }
-        return NULL;
-    }
-    case KIND_FLOAT: {
-        const double number = PyFloat_AS_DOUBLE(value);
-        if (OVT_UNLIKELY(!isfinite(number))) {
-            return NULL;
-        }
-        return end + (w->profile->exact_integral_floats
-                          ? ovt_write_double_integral_exact(end, number)
-                          : ovt_write_double(end, number));
-    }
-    case KIND_TRUE:
-        return put_text(end, "true", 4);
-    case KIND_FALSE:
-        return put_text(end, "false", 5);
-    case KIND_NONE:
-        return put_text(end, "null", 4);
+    case KIND_STR:
+        return PyUnicode_GET_LENGTH(value) <= SHORT_UTF8;
+    case KIND_INT:
+        return ovt_small_int(value, &number) && is_safe_integer(number);
+    case KIND_FLOAT:
+        return isfinite(PyFloat_AS_DOUBLE(value));
     default:
-        return NULL;
+        return kind == KIND_TRUE || kind == KIND_FALSE || kind == KIND_NONE;
     }
 }
 
-/* Writes the text of a member behind those that are there, which are w->out. False if its key is
- * not of the kind that a wide object can have. */
-static inline bool put_record(walk *w, const frame *open, PyObject *key, PyObject *value,
-                              ovt_key_item *item) {
-    ovt_buffer *const out = w->out;
+/* Begins a record behind those that are there, which are w->out: writes the key and a colon, with
+ * SCALAR_ROOM after them. NULL if the key is not of the kind that a wide object can have. */
+static inline char *begin_record(walk *w, wide_object *wide, PyObject *key, ovt_key_item *item,
+                                 ovt_key_record *record) {
     bool is_ascii;
     size_t length;
     const char *const text = text_of_wide_key(key, &is_ascii, &length);
     if (OVT_UNLIKELY(text == NULL || length > SHORT_UTF8)) {
-        return false;
+        return NULL;
     }
-    open->wide->is_ascii &= is_ascii;
-    const size_t most = length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK;
-    char *end = make_room(out, out->end, sizeof(ovt_key_record) + most + SCALAR_ROOM);
+    const size_t most = sizeof *record + length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK + SCALAR_ROOM;
+    char *end = make_room(w->out, w->out->end, most);
     if (OVT_UNLIKELY(end == NULL)) {
-        return false;
+        return NULL;
     }
-    const size_t at = (size_t)(end - out->data);
-    char *const start = end + sizeof(ovt_key_record);
-    end = start;
+    wide->is_ascii &= is_ascii;
+    item->at = (size_t)(end - w->out->data);
+    item->prefix =
+        is_ascii ? ovt_key_prefix_with_header(text, length) : ovt_key_prefix(text, length);
+    record->note = NOT_PENDING;
+    record->key_length = (uint16_t)length;
+    end += sizeof *record;
     *end++ = '"';
+    char *const start = end;
     end = is_ascii ? ovt_put_bytes(end, (const uint8_t *)text, length, true)
                    : ovt_put_bytes(end, (const uint8_t *)text, length, false);
-    if (OVT_UNLIKELY((size_t)(end - start) != length + 1)) {
-        return false;
+    if (OVT_UNLIKELY((size_t)(end - start) != length)) {
+        return NULL; /* with escapes: the sort would not find the key in it */
     }
     *end++ = '"';
     *end++ = ':';
-    const size_t key_size = (size_t)(end - start);
-    *item = (ovt_key_item){
-        is_ascii ? ovt_key_prefix_with_header(text, length) : ovt_key_prefix(text, length), at};
-    uint32_t note = NOT_PENDING;
-    end = put_wide_value(w, kind_of(w, value), value, end);
+    return end;
+}
+
+/* Ends the record at `at`, whose text ends at `end`. False when memory runs out. */
+static inline bool end_record(ovt_buffer *out, size_t at, ovt_key_record record, char *end) {
+    end = make_room(out, end, RECORD_ALIGNMENT);
     if (OVT_UNLIKELY(end == NULL)) {
-        if (!reserve_members(w, 1)) {
+        return false;
+    }
+    const size_t size = (size_t)(end - out->data) - at;
+    record.size = (uint16_t)(size - sizeof record);
+    memcpy(out->data + at, &record, sizeof record);
+    out->end = out->data + at + (size + RECORD_ALIGNMENT - 1) / RECORD_ALIGNMENT * RECORD_ALIGNMENT;
+    return true;
+}
+
+/* Keeps a member until its turn comes; false when memory runs out. */
+static bool add_pending(walk *w, const frame *open, PyObject *key, PyObject *value,
+                        uint32_t *note) {
+    if (!reserve_members(w, 1)) {
+        return false;
+    }
+    ovt_member *const member = &w->members[w->member_count];
+    member->key = key;
+    member->value = value;
+    *note = (uint32_t)(w->member_count - open->first);
+    hold_members(w, w->member_count + 1);
+    return true;
+}
+
+/* Writes the record of a member. False if its key is of another kind, or memory runs out. */
+static inline bool put_record(walk *w, const frame *open, PyObject *key, PyObject *value,
+                              ovt_key_item *item) {
+    ovt_key_record record;
+    char *end = begin_record(w, open->wide, key, item, &record);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    const size_t value_at = (size_t)(end - w->out->data);
+    const value_kind kind = kind_of(w, value);
+    ovt_status status = OVT_UNSUPPORTED_TYPE;
+    if (OVT_LIKELY(is_short_scalar(kind, value))) {
+        status = OVT_OK;
+        end = put_scalar(w, kind, value, end, &status);
+    }
+    if (OVT_UNLIKELY(status != OVT_OK)) {
+        PyErr_Clear(); /* what is wrong is told when the member's turn comes */
+        if (!add_pending(w, open, key, value, &record.note)) {
             return false;
         }
-        note = (uint32_t)(w->member_count - open->first);
-        w->members[w->member_count].key = key;
-        w->members[w->member_count].value = value;
-        hold_members(w, w->member_count + 1);
-        end = out->data + at + sizeof(ovt_key_record) + key_size;
+        end = w->out->data + value_at;
     }
-    const size_t size = (size_t)(end - out->data) - at - sizeof(ovt_key_record);
-    const ovt_key_record record = {note, (uint16_t)size, (uint16_t)length};
-    memcpy(out->data + at, &record, sizeof record);
-    out->end = out->data + ((size_t)(end - out->data) + RECORD_ALIGNMENT - 1) / RECORD_ALIGNMENT *
-                               RECORD_ALIGNMENT;
-    return true;
+    return end_record(w->out, item->at, record, end);
 }
 
 /* Writes the texts of all members in the order of the dict. False if one has a key of another kind,
@@ -1458,49 +1466,65 @@ static bool put_records(walk *w, frame *open, ovt_key_item *item) {
     return true;
 }
 
-/* Collects and orders the members of a dict as texts. If its keys do not let it, *is_taken is false
- * and nothing has changed. */
-static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_taken) {
-    const size_t count = (size_t)PyDict_GET_SIZE(open->container);
-    *is_taken = false;
-    if (IS_FREE_THREADED || count >= NOT_PENDING) {
-        return DONE; /* another thread might change the dict meanwhile */
-    }
+/* Makes a wide object for so many members; NULL when memory runs out. */
+static wide_object *new_wide(size_t count, ovt_spare *spare) {
     wide_object *const wide = PyMem_RawMalloc(sizeof *wide);
     if (wide == NULL) {
-        return no_memory();
+        return NULL;
     }
-    wide->is_ascii = true;
+    /* One block: were there several, the system would take and give their pages with each call. */
     const size_t items_size = 2 * count * sizeof *wide->items;
     const size_t texts_size = count * TEXT_ESTIMATE;
     wide->items = ovt_large_block(items_size + texts_size);
     if (wide->items == NULL) {
         PyMem_RawFree(wide);
-        return no_memory();
+        return NULL;
     }
     ovt_buffer_init(&wide->texts, (char *)wide->items + items_size, texts_size, NULL);
-    wide->texts.spare = w->out->spare;
-    open->wide = wide;
-    open->first = w->member_count;
-    open->next = 0;
+    wide->texts.spare = spare;
+    wide->is_ascii = true;
+    return wide;
+}
+
+/* Writes the texts of all members and brings them into order. */
+static bool fill_wide(walk *w, frame *open) {
+    wide_object *const wide = open->wide;
     ovt_buffer *const out = w->out;
     w->out = &wide->texts;
-    bool is_done = put_records(w, open, wide->items);
+    const bool is_written = put_records(w, open, wide->items);
     w->out = out;
-    if (is_done) {
-        const bool by_units = w->profile->utf16_key_order && !wide->is_ascii;
-        is_done = ovt_sort_records(wide->texts.data, wide->items, open->end, by_units) == OVT_OK &&
-                  (out->hash != NULL || ovt_buffer_reserve(out, ovt_buffer_length(&wide->texts)));
+    if (!is_written) {
+        return false;
     }
-    if (!is_done) {
-        PyErr_Clear();
-        drop_members(w, open->first);
-        release_wide(wide);
-        open->wide = NULL;
+    if (out->hash == NULL && !ovt_buffer_reserve(out, ovt_buffer_length(&wide->texts))) {
+        return false;
+    }
+    const bool by_units = w->profile->utf16_key_order && !wide->is_ascii;
+    return ovt_sort_records(wide->texts.data, wide->items, open->end, by_units) == OVT_OK;
+}
+
+/* Collects and orders the members of a dict as texts. If that cannot be done, *is_taken is false
+ * and nothing has changed. */
+static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_taken) {
+    const size_t count = (size_t)PyDict_GET_SIZE(open->container);
+    *is_taken = false;
+    if (IS_FREE_THREADED || count >= NOT_PENDING || count > SIZE_MAX / 256) {
+        return DONE; /* with threads, another one might change the dict meanwhile */
+    }
+    open->wide = new_wide(count, w->out->spare);
+    if (open->wide == NULL) {
+        return no_memory();
+    }
+    open->first = w->member_count;
+    open->next = 0;
+    *is_taken = fill_wide(w, open);
+    if (*is_taken) {
+        open->kind = KIND_WIDE;
         return DONE;
     }
-    open->kind = KIND_WIDE;
-    *is_taken = true;
+    PyErr_Clear();
+    drop_members(w, open->first);
+    release_wide(open->wide);
     return DONE;
 }
 
@@ -1586,6 +1610,25 @@ static outcome walk_members(walk *w, frame *top) {
     return close_container(w);
 }
 
+/* Writes the text of a record at the end of the output; false when memory runs out. */
+static inline bool put_record_text(walk *w, frame *top, const ovt_key_record *record) {
+    const size_t size = record->size;
+    char *end = make_room(w->out, w->out->end, size + SCALAR_ROOM);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    *end = ',';
+    end += !top->is_first;
+    top->is_first = false;
+    const char *const text = (const char *)(record + 1);
+    memcpy(end, text, COPIED_AT_ONCE);
+    if (OVT_UNLIKELY(size > COPIED_AT_ONCE)) {
+        memcpy(end + COPIED_AT_ONCE, text + COPIED_AT_ONCE, size - COPIED_AT_ONCE);
+    }
+    w->out->end = end + size;
+    return true;
+}
+
 /* Writes the pending member at hand of a wide object, or leaves it out, or opens its value. */
 static OVT_NEVER_INLINE outcome write_pending(walk *w, frame *top, const ovt_key_record *record) {
     PyObject *value = w->members[top->first + record->note].value;
@@ -1596,15 +1639,10 @@ static OVT_NEVER_INLINE outcome write_pending(walk *w, frame *top, const ovt_key
     if (is_left_out(w, kind)) {
         return DONE;
     }
-    char *end = make_room(w->out, w->out->end, record->size + (size_t)SCALAR_ROOM);
-    if (OVT_UNLIKELY(end == NULL)) {
+    if (!put_record_text(w, top, record)) {
         return no_memory();
     }
-    *end = ',';
-    end += !top->is_first;
-    end = put_text(end, (const char *)(record + 1), record->size);
-    top->is_first = false;
-    return write_value(w, kind, value, end, NULL);
+    return write_value(w, kind, value, w->out->end, NULL);
 }
 
 /* The same as walk_members for a wide object. */
@@ -1624,21 +1662,8 @@ static OVT_NEVER_INLINE outcome walk_wide(walk *w, frame *top) {
             if (w->depth != depth) {
                 return DONE;
             }
-        } else {
-            const size_t size = record->size;
-            char *end = make_room(w->out, w->out->end, size + SCALAR_ROOM);
-            if (OVT_UNLIKELY(end == NULL)) {
-                return no_memory();
-            }
-            *end = ',';
-            end += !top->is_first;
-            top->is_first = false;
-            const char *const text = (const char *)(record + 1);
-            memcpy(end, text, COPIED_AT_ONCE);
-            if (OVT_UNLIKELY(size > COPIED_AT_ONCE)) {
-                memcpy(end + COPIED_AT_ONCE, text + COPIED_AT_ONCE, size - COPIED_AT_ONCE);
-            }
-            w->out->end = end + size;
+        } else if (OVT_UNLIKELY(!put_record_text(w, top, record))) {
+            return no_memory();
         }
         ovt_buffer_offer(w->out, w->out->end);
     }
