@@ -81,6 +81,19 @@ def test_texts_of_every_size_are_in_both_orders(text_engine: ModuleType, kind: s
             )
 
 
+@pytest.mark.parametrize("kind", ["hexadecimal", "sections", "planes after a start"])
+def test_objects_of_very_many_members_are_in_order(
+    native: ModuleType, text_engines: tuple[ModuleType, ModuleType], kind: str
+) -> None:
+    """So many that what is sorted does not fit a cache, and its memory is asked for as a whole."""
+    value = shuffled(kind, 120_000)
+    by_units = in_order(value, utf16_units)
+    assert native.canonical_json(value) == in_order(value)
+    assert native.canonical_with("jcs", value) == by_units
+    text = as_json(value).encode()
+    assert bytes(text_engines[0].canonical_text(text, JCS, 10)).decode() == by_units
+
+
 @pytest.mark.parametrize("count", [3, 20, 40, 100, 3_000])
 def test_lone_surrogates_are_ordered_as_units_in_objects_of_any_size(
     engine: ModuleType, count: int
