@@ -16,7 +16,7 @@ import pytest
 from overturn_fast._profiles import JCS, OVERTURN
 
 # Around each number of keys at which another way of ordering or of writing begins.
-SIZES = [8, 9, 16, 17, 24, 25, 63, 64, 65, 127, 128, 129, 500, 2047, 2048, 2049, 9_000]
+SIZES = [8, 9, 12, 16, 17, 24, 25, 63, 64, 65, 127, 128, 129, 500, 2047, 2048, 2049, 9_000]
 MANY = [128, 2048]
 
 Keys = Callable[[random.Random, int], str]

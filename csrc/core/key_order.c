@@ -6,8 +6,9 @@
 #include "large_block.h"
 
 enum {
-    VERY_FEW = 8,         /* ranked by comparing all with all */
-    FEW = 24,             /* members sorted by insertion, on the stack */
+    VERY_FEW = 8,         /* items ranked by comparing all with all */
+    RANKED = 16,          /* members ranked that way */
+    FEW = 24,             /* members sorted on the stack without looking for what they share */
     TIED = 4,             /* keys with equal prefixes that are compared as a whole */
     SMALL = 12,           /* a bucket that is sorted by insertion */
     MANY = 64,            /* from here a pass of buckets pays */
@@ -569,31 +570,42 @@ static OVT_NEVER_INLINE ovt_status order_many(key_set keys, uint32_t *order, siz
 
 /* ---- few keys ------------------------------------------------------------------------------ */
 
-/* Puts every member where the number of smaller ones says. False if two prefixes are equal. */
+/* Puts every member where the number of smaller prefixes says. False if two are equal, whose keys
+ * are still to be compared. */
 static inline bool rank_few(const ovt_member *members, uint32_t *order, size_t count) {
-    uint32_t ranks[VERY_FEW];
+    uint32_t ranks[RANKED];
     bool is_tied = false;
     for (size_t i = 0; i < count; i++) {
         const uint64_t prefix = members[i].prefix;
         uint32_t rank = 0;
         for (size_t j = 0; j < i; j++) {
-            const uint32_t is_smaller = members[j].prefix < prefix;
+            const uint32_t stays_before = members[j].prefix <= prefix;
             is_tied |= members[j].prefix == prefix;
-            rank += is_smaller;
-            ranks[j] += 1 - is_smaller;
+            rank += stays_before;
+            ranks[j] += 1 - stays_before;
         }
         ranks[i] = rank;
-    }
-    if (OVT_UNLIKELY(is_tied)) {
-        return false;
     }
     for (size_t i = 0; i < count; i++) {
         order[ranks[i]] = (uint32_t)i;
     }
-    return true;
+    return !is_tied;
 }
 
-/* By insertion. */
+/* Sorts by insertion what is in order but for keys with equal prefixes. */
+static OVT_NEVER_INLINE void settle_ties(const ovt_member *members, uint32_t *order, size_t count) {
+    const key_set keys = {members, NULL, false};
+    ovt_key_item items[RANKED];
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (ovt_key_item){members[order[i]].prefix, order[i]};
+    }
+    insertion_sort(&keys, items, count, 0);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = (uint32_t)items[i].at;
+    }
+}
+
+/* The same for some more, and in either order. */
 OVT_ALWAYS_INLINE void order_few(const ovt_member *members, uint32_t *order, size_t count,
                                  bool by_units) {
     const key_set keys = {members, NULL, by_units};
@@ -602,9 +614,7 @@ OVT_ALWAYS_INLINE void order_few(const ovt_member *members, uint32_t *order, siz
         const uint64_t prefix = members[i].prefix;
         items[i] = (ovt_key_item){by_units ? units_of(prefix) : prefix, i};
     }
-    if (count > VERY_FEW) {
-        sort_by_prefix(items, scratch, count);
-    }
+    sort_by_prefix(items, scratch, count);
     insertion_sort(&keys, items, count, 0);
     for (size_t i = 0; i < count; i++) {
         order[i] = (uint32_t)items[i].at;
@@ -620,7 +630,10 @@ static ovt_status order_some_or_many(key_set keys, uint32_t *order, size_t count
 }
 
 static ovt_status order_by_bytes(const ovt_member *members, uint32_t *order, size_t count) {
-    if (OVT_LIKELY(count <= VERY_FEW) && rank_few(members, order, count)) {
+    if (OVT_LIKELY(count <= RANKED)) {
+        if (OVT_UNLIKELY(!rank_few(members, order, count))) {
+            settle_ties(members, order, count);
+        }
         return OVT_OK;
     }
     if (OVT_LIKELY(count <= FEW)) {

@@ -43,7 +43,6 @@ typedef struct {
     size_t next;            /* object: the next member; else the index of the next item */
     ovt_arena_mark mark;    /* object: the arena before its key texts */
     ovt_key_layout *layout; /* object: what is remembered of its keys, or NULL */
-    wide_object *wide;      /* KIND_WIDE: its texts */
     value_kind kind;        /* KIND_DICT for every other object */
     bool is_first;          /* no member has been written yet */
 } frame;
@@ -83,6 +82,8 @@ typedef struct {
     size_t *marks; /* of all open sets: where in `out` each item's text starts */
     size_t mark_count;
     size_t mark_capacity;
+
+    wide_object *wide; /* the innermost of those that are open, or NULL */
 
     ovt_arena arena;
     ovt_key_memory *memory; /* of key sets, or NULL */
@@ -158,7 +159,7 @@ static void drop_members(walk *w, size_t first) {
     w->member_count = first;
 }
 
-static void release_wide(wide_object *wide);
+static void release_wide(walk *w);
 
 static void release_walk(walk *w) {
     drop_current(w);
@@ -175,9 +176,9 @@ static void release_walk(walk *w) {
         if (top->layout != NULL) {
             top->layout->in_use--;
         }
-        if (top->kind == KIND_WIDE) {
-            release_wide(top->wide);
-        }
+    }
+    while (w->wide != NULL) {
+        release_wide(w);
     }
     ovt_key_memory_give_back(w->memory);
     ovt_arena_release(&w->arena, (ovt_arena_mark){0});
@@ -1295,9 +1296,14 @@ struct wide_object {
     ovt_buffer texts; /* an ovt_key_record before each; `note` is the index of a pending member */
     ovt_key_item *items; /* one for each text, in the order of writing, and scratch space */
     bool is_ascii;
+    size_t frame;       /* the index of its frame */
+    wide_object *outer; /* the one that is open around it, or NULL */
 };
 
-static void release_wide(wide_object *wide) {
+/* Releases the innermost one. */
+static void release_wide(walk *w) {
+    wide_object *const wide = w->wide;
+    w->wide = wide->outer;
     ovt_buffer_release(&wide->texts);
     free(wide->items);
     PyMem_RawFree(wide);
@@ -1309,7 +1315,11 @@ static inline const ovt_key_record *record_at(const wide_object *wide, size_t po
 
 /* The key of the pending member at hand. */
 static PyObject *wide_key(const walk *w, const frame *open) {
-    return w->members[open->first + record_at(open->wide, open->next - 1)->note].key;
+    const wide_object *wide = w->wide;
+    while (&w->frames[wide->frame] != open) {
+        wide = wide->outer;
+    }
+    return w->members[open->first + record_at(wide, open->next - 1)->note].key;
 }
 
 /* The text of a key, if it can be had without running Python code and no other key can have the
@@ -1349,7 +1359,7 @@ static inline bool is_short_scalar(value_kind kind, PyObject *value) {
 
 /* Begins a record behind those that are there, which are w->out: writes the key and a colon, with
  * SCALAR_ROOM after them. NULL if the key is not of the kind that a wide object can have. */
-static inline char *begin_record(walk *w, wide_object *wide, PyObject *key, ovt_key_item *item,
+static inline char *begin_record(walk *w, PyObject *key, ovt_key_item *item,
                                  ovt_key_record *record) {
     bool is_ascii;
     size_t length;
@@ -1362,7 +1372,7 @@ static inline char *begin_record(walk *w, wide_object *wide, PyObject *key, ovt_
     if (OVT_UNLIKELY(end == NULL)) {
         return NULL;
     }
-    wide->is_ascii &= is_ascii;
+    w->wide->is_ascii &= is_ascii;
     item->at = (size_t)(end - w->out->data);
     item->prefix =
         is_ascii ? ovt_key_prefix_with_header(text, length) : ovt_key_prefix(text, length);
@@ -1412,7 +1422,7 @@ static bool add_pending(walk *w, const frame *open, PyObject *key, PyObject *val
 static inline bool put_record(walk *w, const frame *open, PyObject *key, PyObject *value,
                               ovt_key_item *item) {
     ovt_key_record record;
-    char *end = begin_record(w, open->wide, key, item, &record);
+    char *end = begin_record(w, key, item, &record);
     if (OVT_UNLIKELY(end == NULL)) {
         return false;
     }
@@ -1459,16 +1469,16 @@ static bool put_records(walk *w, frame *open, ovt_key_item *item) {
             item++;
         }
         if (OVT_UNLIKELY((w->member_count - open->first) * SCALARS_PER_PENDING >
-                         (size_t)(item - open->wide->items))) {
+                         (size_t)(item - w->wide->items))) {
             return false;
         }
     }
-    open->end = (size_t)(item - open->wide->items);
+    open->end = (size_t)(item - w->wide->items);
     return true;
 }
 
 /* Makes a wide object for so many members; NULL when memory runs out. */
-static wide_object *new_wide(size_t count, ovt_spare *spare) {
+static wide_object *new_wide(const walk *w, size_t count) {
     wide_object *const wide = PyMem_RawMalloc(sizeof *wide);
     if (wide == NULL) {
         return NULL;
@@ -1482,14 +1492,16 @@ static wide_object *new_wide(size_t count, ovt_spare *spare) {
         return NULL;
     }
     ovt_buffer_init(&wide->texts, (char *)wide->items + items_size, texts_size, NULL);
-    wide->texts.spare = spare;
+    wide->texts.spare = w->out->spare;
     wide->is_ascii = true;
+    wide->frame = w->depth;
+    wide->outer = w->wide;
     return wide;
 }
 
 /* Writes the texts of all members and brings them into order. */
 static bool fill_wide(walk *w, frame *open) {
-    wide_object *const wide = open->wide;
+    wide_object *const wide = w->wide;
     ovt_buffer *const out = w->out;
     w->out = &wide->texts;
     const bool is_written = put_records(w, open, wide->items);
@@ -1512,10 +1524,11 @@ static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_take
     if (IS_FREE_THREADED || count >= NOT_PENDING || count > SIZE_MAX / 256) {
         return DONE; /* with threads, another one might change the dict meanwhile */
     }
-    open->wide = new_wide(count, w->out->spare);
-    if (open->wide == NULL) {
+    wide_object *const wide = new_wide(w, count);
+    if (wide == NULL) {
         return no_memory();
     }
+    w->wide = wide;
     open->first = w->member_count;
     open->next = 0;
     *is_taken = fill_wide(w, open);
@@ -1525,7 +1538,7 @@ static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_take
     }
     PyErr_Clear();
     drop_members(w, open->first);
-    release_wide(open->wide);
+    release_wide(w);
     return DONE;
 }
 
@@ -1649,7 +1662,7 @@ static OVT_NEVER_INLINE outcome write_pending(walk *w, frame *top, const ovt_key
 /* The same as walk_members for a wide object. */
 static OVT_NEVER_INLINE outcome walk_wide(walk *w, frame *top) {
     const size_t depth = w->depth;
-    const wide_object *const wide = top->wide;
+    const wide_object *const wide = w->wide;
     while (top->next != top->end) {
         if (OVT_LIKELY(top->end - top->next > PREFETCH_AHEAD)) {
             __builtin_prefetch(record_at(wide, top->next + PREFETCH_AHEAD));
@@ -1668,7 +1681,7 @@ static OVT_NEVER_INLINE outcome walk_wide(walk *w, frame *top) {
         }
         ovt_buffer_offer(w->out, w->out->end);
     }
-    release_wide(top->wide);
+    release_wide(w);
     top->kind = KIND_DICT;
     return close_container(w);
 }
@@ -1858,6 +1871,7 @@ static int walk_with(walk *w, ovt_buffer *out, PyObject *value, const ovt_select
     w->marks = NULL;
     w->mark_count = 0;
     w->mark_capacity = 0;
+    w->wide = NULL;
     w->arena = (ovt_arena){0};
     w->memory = ovt_key_memory_take(options->python->key_memory);
     const bool has_selection = selection != NULL && selection->is_partial;
