@@ -106,7 +106,7 @@ static OVT_NEVER_INLINE bool grow_frames(canonicalizer *c) {
 /* The three arrays are one block of the heap: were there several, the system would take and give
  * their pages with each text. */
 static OVT_NEVER_INLINE bool grow_members(canonicalizer *c) {
-    const size_t used = c->member_count, capacity = 2 * c->member_capacity;
+    const size_t used = c->member_count, capacity = 4 * c->member_capacity;
     const size_t each = sizeof *c->members + sizeof *c->places + sizeof *c->order;
     if (capacity > SIZE_MAX / 4 / each) {
         return false;
