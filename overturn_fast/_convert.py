@@ -83,10 +83,13 @@ CONVERTERS: Final[dict[str, Converter]] = {
 def _convert(value: object, encoder: Encoder | None, rules: Callable[[Any], object]) -> object:
     """A subclass of a JSON container as such, then what the encoder says, then the rules.
 
-    What the value's own code raises becomes a ReadFailure, what the encoder raises does not.
+    What the value's own code raises becomes a ReadFailure, what the encoder raises does not. Nor
+    does it say anything of the value that an encoder which calls itself has left no room for this.
     """
     try:
         plain = _container_subclass(value)
+    except RecursionError:
+        raise
     except Exception as error:
         raise ReadFailure from error
     if plain is not UNSUPPORTED:

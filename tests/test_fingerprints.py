@@ -9,6 +9,7 @@ import gc
 import hashlib
 import json
 import pickle
+import random
 import types
 import weakref
 from collections.abc import Iterator
@@ -323,6 +324,35 @@ def test_an_exception_of_the_hook_in_many_calls_keeps_its_class_and_is_located(
     with pytest.raises(OSError, match="no such thing") as number:
         engine.fingerprint_many(calls, encoder=numbered)
     assert number.value.args == (2, "no such thing")
+
+
+@pytest.mark.parametrize("count", range(10))
+def test_many_calls_of_all_lengths(engine: ModuleType, count: int) -> None:
+    """Digests are made several at a time, of texts in blocks of 64 bytes and rooms of 4,096."""
+    lengths = [0, 30, 64, 119, 120, 4_000, 4_080, 4_200, 20_000, 100_000]
+    source = random.Random(count)
+    for _ in range(20):
+        calls = [
+            (f"tool {'n' * source.choice(lengths[:6])}", {"a": "x" * source.choice(lengths)})
+            for _ in range(count)
+        ]
+        digests = [
+            hashlib.sha256(f'tool_call\n{name}\n{{"a":"{args["a"]}"}}'.encode()).hexdigest()
+            for name, args in calls
+        ]
+        assert engine.fingerprint_many(calls) == digests
+
+
+def test_many_calls_inside_the_hook_of_many_calls(engine: ModuleType) -> None:
+    inner = [(f"inner {number}", {"n": number}) for number in range(7)]
+    digests = engine.fingerprint_many(inner)
+
+    def hook(_: object) -> list[str]:
+        return list(engine.fingerprint_many(inner))
+
+    outer = [("outer", {"a": object(), "n": number}) for number in range(7)]
+    expected = [("outer", {"a": digests, "n": number}) for number in range(7)]
+    assert engine.fingerprint_many(outer, encoder=hook) == engine.fingerprint_many(expected)
 
 
 # -- ToolFingerprinter -----------------------------------------------------------------------------

@@ -169,3 +169,204 @@ def test_threads_share_the_memory(native: ModuleType, pure: ModuleType) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+# ---- members read in place ---------------------------------------------------------------------
+
+
+def remembered(native: ModuleType, value: Any) -> None:
+    """Have the key sets of a value remembered."""
+    for _ in range(SIGHTS):
+        for profile in PROFILES:
+            native.canonical_with(profile, value)
+
+
+def with_a_gap() -> dict[str, Any]:
+    value = {"b": 1, "gone": 2, "a": 3, "c": None}
+    del value["gone"]
+    return value
+
+
+def with_a_key_that_came_back() -> dict[str, Any]:
+    value = {"b": 1, "a": 3, "c": None}
+    value["b"] = value.pop("b")
+    return value
+
+
+def of_attributes() -> dict[str, Any]:
+    """A dict whose keys are shared with those of other objects of its class."""
+
+    class Point:
+        def __init__(self) -> None:
+            self.b, self.a, self.c = 1, 3, None
+
+    return [vars(Point()) for _ in range(3)][-1]
+
+
+def once_with_another_key() -> dict[Any, Any]:
+    """A dict that has had a key of another type has a table of another form for good."""
+    value: dict[Any, Any] = {7: 0, "b": 1, "a": 3, "c": None}
+    del value[7]
+    return value
+
+
+DICTS = {
+    "plain": lambda: {"b": 1, "a": 3, "c": None},
+    "a gap": with_a_gap,
+    "the first key last": with_a_key_that_came_back,
+    "attributes": of_attributes,
+    "another key before": once_with_another_key,
+    "from pairs": lambda: dict(zip("bac", (1, 3, None), strict=True)),
+    "a copy of a gap": lambda: with_a_gap().copy(),
+    "the last key gone": lambda: dict(list({"b": 1, "a": 3, "c": None, "d": 4}.items())[:3]),
+    "popitem": lambda: (value := {"b": 1, "a": 3, "c": None, "d": 4}, value.popitem())[0],
+    "empty after clear": lambda: (value := {"b": 1}, value.clear())[0],
+}
+
+
+@pytest.mark.parametrize("make", DICTS.values(), ids=DICTS)
+def test_every_form_of_dict(
+    native: ModuleType, pure: ModuleType, make: Callable[[], dict[Any, Any]]
+) -> None:
+    remembered(native, {"b": 1, "a": 3, "c": None})
+    for _ in range(SIGHTS):
+        value = make()
+        assert_engines_agree(native, pure, value)
+        assert_engines_agree(native, pure, [value, {"in": value}, make()])
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 6, 10, 11, 16, 17, 21, 22, 85, 86, 170, 400, 70_000])
+def test_dicts_around_the_sizes_at_which_their_tables_grow(
+    native: ModuleType, pure: ModuleType, size: int
+) -> None:
+    value = {f"{number * 7919 % 100_003:x}": number for number in range(size)}
+    expected = pure.canonical_json(value)
+    for _ in range(SIGHTS):
+        assert native.canonical_json(value) == expected
+
+
+SCALARS = [
+    *(None, True, False, 0, -1, 12345678, 2**53 - 1, 2**53, -(2**60), 2**64, 10**25),
+    *(0.0, -0.0, 1.5, 1e300, 123456789012345680000.0),
+    *("", " ", "\n", " a", "a ", "é", "\U0001f600", "a" * 256, "a" * 257, "a" * 5000, '"\\\x01'),
+    *((), (1, "x"), [], {}, [None], [1, "a", None, 2.5]),
+]
+
+
+@pytest.mark.parametrize("value", SCALARS, ids=lambda value: ascii(value)[:30])
+def test_every_kind_of_value_in_every_place(
+    native: ModuleType, pure: ModuleType, value: Any
+) -> None:
+    for places in ({"a": value}, {"b": value, "a": 1, "c": "x"}, {"a": "x", "b": value}):
+        for whole in (places, [value], ["x", value, 1], [places, value, places, [value]]):
+            for _ in range(SIGHTS):
+                for profile in PROFILES:
+                    assert outcome(native, profile, whole) == outcome(pure, profile, whole)
+
+
+def outcome(engine: ModuleType, profile: str, value: Any) -> Any:
+    try:
+        return engine.canonical_with(profile, value)
+    except Exception as error:
+        return type(error), str(error)
+
+
+def test_a_hook_changes_the_objects_that_are_open(native: ModuleType, pure: ModuleType) -> None:
+    """What an object held when it was opened is written, whatever happens to it afterwards."""
+
+    def outcomes(engine: ModuleType) -> list[str]:
+        written = []
+        for change in ("clear", "grow", "replace", "none"):
+            inner: dict[str, Any] = {"y": "in", "x": object(), "z": "last"}
+            outer: dict[str, Any] = {"b": copied("second"), "a": inner, "c": copied("third")}
+
+            def hook(
+                _: object,
+                change: str = change,
+                inner: dict[str, Any] = inner,
+                outer: dict[str, Any] = outer,
+            ) -> str:
+                for each in (inner, outer):
+                    if change == "clear":
+                        each.clear()
+                    elif change == "grow":
+                        each.update({f"new {number}": number for number in range(100)})
+                    elif change == "replace":
+                        for key in each:
+                            each[key] = f"other {key}"
+                return "hooked"
+
+            written.append(engine.canonical_json([outer, "after"], encoder=hook))
+        return written
+
+    remembered(native, [{"b": 1, "a": {"y": 1, "x": 1, "z": 1}, "c": 1}])
+    expected = '[{"a":{"x":"hooked","y":"in","z":"last"},"b":"second","c":"third"},"after"]'
+    assert outcomes(native) == [expected] * 4
+    assert outcomes(pure) == [expected] * 4
+
+
+def test_errors_deep_inside_objects_that_are_read_in_place(
+    native: ModuleType, pure: ModuleType
+) -> None:
+    def value(bad: Any) -> Any:
+        return {"rows": [{"id": 1, "tags": ["x"]}, {"id": 2, "tags": ["x", {"k": bad}]}], "n": 1}
+
+    remembered(native, value("fine"))
+    for bad in (object(), float("nan"), "\ud800", {1, "x"}, b"", {None: 1}, {"\udc00": 2}):
+        for profile in PROFILES:
+            assert outcome(native, profile, value(bad)) == outcome(pure, profile, value(bad))
+
+
+def test_the_latest_of_equal_keys_are_held(native: ModuleType) -> None:
+    """Those of a document come again in it; those of the one before are let go."""
+    documents = [[{copied("a key"): 1, copied("another"): 2}] * 3 for _ in range(20)]
+    for document in documents:
+        for _ in range(2):
+            native.canonical_json(document)
+    held = [sys.getrefcount(next(iter(document[0]))) for document in documents]
+    assert held.count(min(held)) >= len(documents) - 1
+    assert max(held) - min(held) in (0, 1)
+
+
+# ---- arguments that are selected -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 3, 16, 17, 40])
+def test_selected_names_in_every_form(native: ModuleType, pure: ModuleType, count: int) -> None:
+    args = {f"name {number}" if number % 3 else f"é{number}": number for number in range(count)}
+    args |= {"": 1, "long " * 10: 2}
+    for names in (
+        ["name 1"],
+        ["missing", "name 2", "é0"],
+        [copied("name 1"), copied("é0"), copied("long " * 10), ""],
+        [copied("\U0001f600"), "naMe 1", "name 1"],
+        list(args),
+    ):
+        for declared in (names, tuple(names)):
+            for _ in range(SIGHTS):
+                expected = pure.tool_fingerprint("t", args, match_on=declared)
+                assert native.tool_fingerprint("t", args, match_on=declared) == expected
+                assert native.tool_fingerprint("t", with_one_more(args), match_on=declared) == (
+                    expected
+                )
+
+
+def with_one_more(args: dict[str, Any]) -> dict[Any, Any]:
+    """Equal arguments, as far as they are named, in a dict of another form."""
+    return {7: "seven", **{copied(key): value for key, value in args.items()}}
+
+
+def test_a_hook_empties_the_list_of_names(native: ModuleType, pure: ModuleType) -> None:
+    def digest(engine: ModuleType) -> str:
+        names = [copied("b"), copied("a")]
+
+        def hook(_: object) -> str:
+            names.clear()
+            args.clear()
+            return "hooked"
+
+        args = {copied("a"): object(), copied("b"): [object()], "c": 3}
+        return str(engine.tool_fingerprint("t", args, match_on=names, encoder=hook))
+
+    for _ in range(SIGHTS):
+        assert digest(native) == digest(pure)

@@ -11,6 +11,7 @@ import itertools
 import math
 import os
 import random
+import re
 import shlex
 import shutil
 import struct
@@ -362,6 +363,45 @@ def test_integers_of_64_bits_are_written_with_all_their_digits(check: CheckProgr
     assert check.lines("u64", words) == [str(value) for value in values]
     signed = [value - (value >> 63 << 64) for value in values]
     assert check.lines("i64", words) == [str(value) for value in signed]
+
+
+def test_integers_of_every_length_and_up_to_100_000_are_written_with_their_digits(
+    check: CheckProgram,
+) -> None:
+    values = list(range(100_001))
+    values += [10**power + step for power in range(20) for step in (-1, 0, 1)]
+    values += [2**power + step for power in range(1, 64) for step in (-1, 0, 1)]
+    # The largest and the smallest of each length that a highest bit goes with.
+    values += [min(10**length, 2**bits) - 1 for length in range(1, 20) for bits in range(1, 65)]
+    values += [10**16 * top + rest for top in (1, 9, 10, 99, 1844) for rest in (0, 1, 10**15, 9)]
+    values += [10**8 * upper + lower for upper in (1, 10**7, 10**8 - 1) for lower in (0, 1, 10**7)]
+    values += [(1 << 64) - 1, (1 << 63) - 1, 1 << 63]
+    assert check.lines("u64", [f"{value:016x}" for value in values]) == list(map(str, values))
+    signed = [sign * value for value in values if value < 1 << 63 for sign in (1, -1)]
+    signed.append(-(1 << 63))
+    words = [f"{value % (1 << 64):016x}" for value in signed]
+    assert check.lines("i64", words) == list(map(str, signed))
+
+
+def test_doubles_of_sixteen_and_seventeen_digits_are_written_at_every_exponent(
+    check: CheckProgram,
+) -> None:
+    source = random.Random(8)
+    values = [
+        math.ldexp(source.choice((-1, 1)) * source.randrange(2**52, 2**53), exponent - 52)
+        for exponent in range(-1_021, 1_023)
+        for _ in range(20)
+    ]
+    texts = check.write(values)
+    assert texts == [numbers.ecmascript(value) for value in values]
+    assert list(map(float, texts)) == values
+    assert [len(significant_digits(text)) for text in texts] == [
+        len(significant_digits(repr(value))) for value in values
+    ]
+
+
+def significant_digits(text: str) -> str:
+    return re.sub(r"e.*|[^0-9]", "", text).strip("0")
 
 
 # -- integers of any size --------------------------------------------------------------------------

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import enum
+import hashlib
+import itertools
 import math
+import random
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from overturn_fast import jcs
 
 ALL_PROFILES = ["overturn", "jcs", "jcs-double", "mcpulse", "pleach"]
 DOUBLE_PROFILES = ["jcs-double", "mcpulse", "pleach"]
@@ -337,3 +342,87 @@ def test_every_int_of_few_bits_and_its_neighbours_agree_with_pythons_digits(
         if 3**power + step < 10**21
     ]
     assert engine.canonical_json(numbers) == "[" + ",".join(map(str, numbers)) + "]"
+
+
+def joined(texts: list[str]) -> str:
+    return "[" + ",".join(texts) + "]"
+
+
+def test_ints_up_to_100_000_are_written_in_lists_tuples_and_objects(engine: ModuleType) -> None:
+    numbers = list(range(-100_000, 100_001))
+    texts = list(map(str, numbers))
+    assert engine.canonical_json(numbers) == joined(texts)
+    assert engine.canonical_json(tuple(numbers)) == joined(texts)
+    some = numbers[::97]
+    assert engine.canonical_json([{"n": number} for number in some]) == joined(
+        [f'{{"n":{number}}}' for number in some]
+    )
+
+
+def test_ints_of_every_length_in_no_order_are_written_in_lists_and_objects(
+    engine: ModuleType,
+) -> None:
+    magnitudes = [0, LARGEST_SAFE, LARGEST_SAFE + 1, 2**63 - 1, 2**63, 2**63 + 1]
+    magnitudes += [10**power + step for power in range(21) for step in (-1, 0, 1)]
+    magnitudes += [2**power + step for power in range(1, 70) for step in (-1, 0, 1)]
+    numbers = [sign * magnitude for magnitude in magnitudes for sign in (1, -1)]
+    random.Random(1).shuffle(numbers)
+    texts = list(map(str, numbers))
+    assert engine.canonical_json(numbers) == joined(texts)
+    assert engine.canonical_json([[number] for number in numbers]) == joined(
+        [f"[{text}]" for text in texts]
+    )
+    assert engine.canonical_json([{"n": number} for number in numbers]) == joined(
+        [f'{{"n":{text}}}' for text in texts]
+    )
+
+
+class Unit(int):
+    """An int that is not of the exact type."""
+
+
+NEIGHBOURS: list[tuple[Any, str]] = [
+    (7, "7"),
+    (-(2**40), "-1099511627776"),
+    (2.5, "2.5"),
+    (-1.2345678901234567e-200, "-1.2345678901234567e-200"),
+    (2**60, "1152921504606846976"),
+    (2.0**60, "1152921504606846976"),
+    (Unit(0), "0"),
+    (math.inf, "null"),
+    ("1", '"1"'),
+    ([], "[]"),
+    ([1], "[1]"),
+]
+"""Items that a list may have side by side, and their texts in the overturn profile."""
+
+
+def test_numbers_between_other_items_are_set_apart_by_one_comma_each(engine: ModuleType) -> None:
+    for count in range(4):
+        for items in itertools.product(NEIGHBOURS, repeat=count):
+            values = [value for value, _ in items]
+            expected = joined([text for _, text in items])
+            assert engine.canonical_json(values) == expected
+            assert engine.canonical_json(tuple(values)) == expected
+
+
+@pytest.mark.parametrize("number", [3, -(2**53 - 1), 0.5, -1.2345678901234567e-100, 5e-324])
+def test_lists_of_numbers_of_any_length_are_written_and_hashed_alike(
+    engine: ModuleType, number: float
+) -> None:
+    text = repr(number)
+    lengths = {*range(70), *range(600, 670), 999, 1_000, 4_999, 5_000, 5_001, 10_000}
+    for length in sorted(lengths):
+        expected = joined([text] * length)
+        assert engine.canonical_json([number] * length) == expected
+        assert engine.hash_json([number] * length) == hashlib.sha256(expected.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("count", [999, 1_000, 1_001, 4_999, 5_000, 5_001, 20_000])
+def test_long_lists_of_floats_are_written_as_bytes(count: int) -> None:
+    source = random.Random(count)
+    longest = [-1.2345678901234567e-100] * count
+    mixed = [source.choice((-1 - source.random(), 1 + source.random() * 99)) for _ in longest]
+    for numbers in (longest, mixed, [*mixed, 1, "1"]):
+        expected = [f'"{item}"' if isinstance(item, str) else repr(item) for item in numbers]
+        assert jcs.dumps(numbers) == joined(expected).encode()

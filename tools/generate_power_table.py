@@ -1,4 +1,4 @@
-"""Generate csrc/core/power_table.c: powers of ten, and decimal exponents as text.
+"""Generate csrc/core/power_table.c: powers of ten, decimal exponents as text, and lengths.
 
 Run ``python tools/generate_power_table.py`` to rewrite the file, or with ``--stdout`` to print it.
 Everything is computed with Python integers, so no rounding is involved but the one described here.
@@ -9,7 +9,8 @@ Entry k is the 128-bit significand of 10**k, normalised (its top bit is set) and
 
 It is exact for 0 <= k <= 55, because 5**55 < 2**128; every other entry is too small by less than
 one unit of its last bit. The second table has the text of every exponent a double can be written
-with, packed into 64 bits.
+with, packed into 64 bits. The third and fourth are for integers of up to sixteen digits: how many
+an integer has, from its highest bit, and the power of ten that makes it one of sixteen.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ SIGNIFICAND_BITS = 128
 # 5e-324 is the smallest double and 1.7976931348623157e+308 the largest.
 SMALLEST_WRITTEN_EXPONENT = -324
 LARGEST_WRITTEN_EXPONENT = 308
+
+# Integers below 10**16 have 54 bits, which leaves ten for a length.
+LONGEST_INTEGER = 16
+LENGTH_SHIFT = 54
 
 TARGET = Path(__file__).resolve().parent.parent / "csrc" / "core" / "power_table.c"
 
@@ -43,6 +48,20 @@ SECOND_HEADER = """\
 
 /* "e-7", "e+21": characters from the lowest byte on, the length in the highest. */
 const uint64_t ovt_exponent_text[OVT_EXPONENT_MAX - OVT_EXPONENT_MIN + 1] = {
+"""
+
+THIRD_HEADER = """\
+};
+
+/* length << 54 for the integers of this highest bit; where some have a digit more, 10^length below
+ * what stands for them, so that adding one of them carries. */
+const uint64_t ovt_length_table[OVT_LENGTH_BITS] = {
+"""
+
+FOURTH_HEADER = """\
+};
+
+const uint64_t ovt_sixteen_places[OVT_PLACES + 1] = {
 """
 
 FOOTER = """\
@@ -79,6 +98,19 @@ def exponent_text(exponent: int) -> int:
     return int.from_bytes(text, "little") | len(text) << 56
 
 
+def length_entry(highest_bit: int) -> int:
+    """What makes an integer below 10**16 its own length in the bits above 54, by its highest bit.
+
+    >>> [(value + length_entry(value.bit_length() - 1)) >> 54 for value in (1, 9, 10, 10**16 - 1)]
+    [1, 1, 2, 16]
+    """
+    smallest, largest = 1 << highest_bit, (2 << highest_bit) - 1
+    length = len(str(smallest))
+    if len(str(largest)) == length:
+        return length << LENGTH_SHIFT
+    return ((length + 1) << LENGTH_SHIFT) - 10**length
+
+
 def render() -> str:
     """The whole text of power_table.c."""
     lines = [HEADER]
@@ -88,6 +120,12 @@ def render() -> str:
     lines.append(SECOND_HEADER)
     for exponent in range(SMALLEST_WRITTEN_EXPONENT, LARGEST_WRITTEN_EXPONENT + 1):
         lines.append(f"    0x{exponent_text(exponent):016X}u, /* {exponent} */\n")
+    lines.append(THIRD_HEADER)
+    for highest_bit in range(LENGTH_SHIFT):
+        lines.append(f"    0x{length_entry(highest_bit):016X}u, /* 2^{highest_bit} */\n")
+    lines.append(FOURTH_HEADER)
+    for length in range(LONGEST_INTEGER + 1):
+        lines.append(f"    {10 ** (LONGEST_INTEGER - length)}u, /* {length} */\n")
     lines.append(FOOTER)
     return "".join(lines)
 

@@ -61,9 +61,10 @@ void ovt_buffer_hash_ahead(ovt_buffer *buffer, char *end) {
         return;
     }
     const size_t pending = (size_t)(end - buffer->hashed);
-    const size_t taken = (pending / OVT_SHA256_BLOCK_SIZE - 1) * OVT_SHA256_BLOCK_SIZE;
-    ovt_sha256_update(buffer->hash, buffer->hashed, taken);
-    set_hashed(buffer, buffer->hashed + taken);
+    const size_t blocks = pending / OVT_SHA256_BLOCK_SIZE - 1;
+    char *const at = buffer->hashed;
+    set_hashed(buffer, at + blocks * OVT_SHA256_BLOCK_SIZE);
+    ovt_sha256_update_blocks(buffer->hash, at, blocks);
 }
 
 /* Moves what the hash has not taken to the first byte. */

@@ -25,12 +25,18 @@
 #define OVT_TEN_TO_8 UINT64_C(100000000)
 #define OVT_TEN_TO_14 UINT64_C(100000000000000)
 #define OVT_TEN_TO_15 UINT64_C(1000000000000000)
+#define OVT_TEN_TO_16 UINT64_C(10000000000000000)
 #define OVT_HALF (UINT64_C(1) << 63)
 #define OVT_ASCII_ZEROS UINT64_C(0x3030303030303030)
 
 /* condition ? one : other, for a condition of 0 or 1 that no processor could predict. */
 OVT_ALWAYS_INLINE uint64_t ovt_choose(uint64_t condition, uint64_t one, uint64_t other) {
     return other ^ ((one ^ other) & (0 - condition));
+}
+
+/* The place of the highest set bit; `bits` must not be 0. */
+OVT_ALWAYS_INLINE unsigned int ovt_highest_bit(uint32_t bits) {
+    return 31 ^ (unsigned int)__builtin_clz(bits);
 }
 
 /* ---- digits ---------------------------------------------------------------------------------- */
@@ -48,35 +54,8 @@ OVT_ALWAYS_INLINE uint64_t ovt_eight_digits(uint64_t value) {
     return (twos << 8) - tens * ((UINT64_C(10) << 8) - 1);
 }
 
-/* Writes value < 10^8 without leading zeros; stores eight bytes. */
-OVT_ALWAYS_INLINE size_t ovt_put_up_to_eight(char *out, uint64_t value) {
-    const uint64_t digits = ovt_eight_digits(value);
-    /* The last digit is kept even if it is 0. */
-    const unsigned int zeros =
-        (unsigned int)ovt_trailing_zeros(digits | UINT64_C(0x0100000000000000)) / 8;
-    ovt_store_le64(out, (digits | OVT_ASCII_ZEROS) >> (8 * zeros));
-    return 8 - zeros;
-}
-
 OVT_ALWAYS_INLINE void ovt_put_eight(char *out, uint64_t value) {
     ovt_store_le64(out, ovt_eight_digits(value) | OVT_ASCII_ZEROS);
-}
-
-OVT_ALWAYS_INLINE size_t ovt_put_integer(char *out, uint64_t value) {
-    if (OVT_LIKELY(value < OVT_TEN_TO_8))
-        return ovt_put_up_to_eight(out, value);
-    const uint64_t upper = value / OVT_TEN_TO_8;
-    size_t length;
-    if (OVT_LIKELY(upper < OVT_TEN_TO_8)) {
-        length = ovt_put_up_to_eight(out, upper);
-    } else {
-        const uint64_t top = upper / OVT_TEN_TO_8;
-        length = ovt_put_up_to_eight(out, top);
-        ovt_put_eight(out + length, upper - top * OVT_TEN_TO_8);
-        length += 8;
-    }
-    ovt_put_eight(out + length, value - upper * OVT_TEN_TO_8);
-    return length + 8;
 }
 
 /* ---- sixteen digits at once ------------------------------------------------------------------ */
@@ -103,23 +82,24 @@ OVT_ALWAYS_INLINE __m128i ovt_multiply_lanes(__m128i lanes, short factor) {
     return _mm_mullo_epi16(lanes, factors);
 }
 
-/* The same three splits as ovt_eight_digits, on two groups of eight and with 16-bit products. */
+/* The same three splits as ovt_eight_digits, on two groups of eight and with 16-bit products. The
+ * first leaves the quotient in the upper half of the lane, which takes a smaller factor: x - q * d
+ * + (q << 32). Then the halves change places. */
 OVT_ALWAYS_INLINE ovt_sixteen_digits ovt_make_sixteen_digits(uint64_t upper, uint64_t lower) {
     const __m128i eights =
         _mm_unpacklo_epi64(_mm_cvtsi64_si128((int64_t)upper), _mm_cvtsi64_si128((int64_t)lower));
     const __m128i thousands = _mm_srli_epi64(_mm_mul_epu32(eights, _mm_set1_epi64x(109951163)), 40);
-    const __m128i fours = _mm_or_si128(
-        thousands,
-        _mm_slli_epi64(_mm_sub_epi64(eights, _mm_mul_epu32(thousands, _mm_set1_epi64x(10000))),
-                       32));
+    const __m128i swapped = _mm_add_epi64(
+        eights, _mm_mul_epu32(thousands, _mm_set1_epi64x((INT64_C(1) << 32) - 10000)));
+    const __m128i fours = _mm_shuffle_epi32(swapped, _MM_SHUFFLE(2, 3, 0, 1));
     const __m128i hundreds = _mm_srli_epi16(_mm_mulhi_epu16(fours, _mm_set1_epi16(5243)), 3);
     const __m128i twos = _mm_or_si128(
         hundreds, _mm_slli_epi32(_mm_sub_epi16(fours, ovt_multiply_lanes(hundreds, 100)), 16));
     const __m128i tens = _mm_mulhi_epu16(twos, _mm_set1_epi16(6554));
     const __m128i digits =
-        _mm_or_si128(tens, _mm_slli_epi16(_mm_sub_epi16(twos, ovt_multiply_lanes(tens, 10)), 8));
-    const int zero = _mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128()));
-    return (ovt_sixteen_digits){_mm_or_si128(digits, _mm_set1_epi8('0')), (uint32_t)zero ^ 0xFFFF};
+        _mm_sub_epi16(_mm_slli_epi16(twos, 8), ovt_multiply_lanes(tens, (10 << 8) - 1));
+    const int nonzero = _mm_movemask_epi8(_mm_cmpgt_epi8(digits, _mm_setzero_si128()));
+    return (ovt_sixteen_digits){_mm_or_si128(digits, _mm_set1_epi8('0')), (uint32_t)nonzero};
 }
 
 OVT_ALWAYS_INLINE void ovt_store_sixteen(char *out, ovt_sixteen_digits digits) {
@@ -163,6 +143,33 @@ OVT_ALWAYS_INLINE uint64_t ovt_lower_eight(ovt_sixteen_digits digits) {
 
 #endif
 
+/* ---- integers -------------------------------------------------------------------------------- */
+
+/* Sixteen digits, zeros in front included. */
+OVT_ALWAYS_INLINE ovt_sixteen_digits ovt_split_sixteen_digits(uint64_t value) {
+    const uint64_t upper = value / OVT_TEN_TO_8;
+    return ovt_make_sixteen_digits(upper, value - upper * OVT_TEN_TO_8);
+}
+
+/* Writes value < 10^16 without zeros in front; stores sixteen bytes.
+ *
+ * It is made a number of sixteen digits, whose last ones nobody looks at. So nothing depends on the
+ * length but one addition: lengths come in no order that a processor could predict. */
+OVT_ALWAYS_INLINE size_t ovt_put_up_to_sixteen(char *out, uint64_t value) {
+    const uint64_t length = ovt_integer_length(value);
+    ovt_store_sixteen(out, ovt_split_sixteen_digits(value * ovt_sixteen_places[length]));
+    return length;
+}
+
+OVT_ALWAYS_INLINE size_t ovt_put_integer(char *out, uint64_t value) {
+    if (OVT_LIKELY(value < OVT_TEN_TO_16))
+        return ovt_put_up_to_sixteen(out, value);
+    const uint64_t top = value / OVT_TEN_TO_16;
+    const size_t length = ovt_put_up_to_sixteen(out, top);
+    ovt_store_sixteen(out + length, ovt_split_sixteen_digits(value - top * OVT_TEN_TO_16));
+    return length + 16;
+}
+
 /* ---- short decimals ---------------------------------------------------------------------------
  */
 
@@ -186,12 +193,10 @@ OVT_ALWAYS_INLINE size_t ovt_put_short_decimal(char *out, uint64_t significand,
     if (product.low + half_spacing - 1 >= 2 * half_spacing - 1)
         return 0;
     const uint64_t rounded = product.high + (product.low >> 63);
-    const uint64_t whole = rounded / OVT_TEN_TO_8;
-    const ovt_sixteen_digits digits =
-        ovt_make_sixteen_digits(whole, rounded - whole * OVT_TEN_TO_8);
+    const ovt_sixteen_digits digits = ovt_split_sixteen_digits(rounded);
     /* The last digit before the point is kept even if it is 0. */
     const unsigned int zeros = (unsigned int)ovt_trailing_zeros(digits.nonzero | 1 << 7);
-    const unsigned int last = 31 - (unsigned int)__builtin_clz(digits.nonzero);
+    const unsigned int last = ovt_highest_bit(digits.nonzero);
     const size_t whole_digits = 8 - zeros;
     ovt_store_le64(out, ovt_upper_eight(digits) >> (8 * zeros));
     out[whole_digits] = '.';
@@ -267,12 +272,11 @@ typedef struct {
 
 /* Takes tens of 15 or 16 digits. */
 OVT_ALWAYS_INLINE ovt_layout ovt_lay_out(ovt_decimal number) {
-    const uint64_t upper = number.tens / OVT_TEN_TO_8;
-    const ovt_sixteen_digits digits =
-        ovt_make_sixteen_digits(upper, number.tens - upper * OVT_TEN_TO_8);
-    const unsigned int leading_zero = number.tens < OVT_TEN_TO_15;
+    const ovt_sixteen_digits digits = ovt_split_sixteen_digits(number.tens);
+    /* The sign of the difference, hidden, as a comparison would be made anew at every use. */
+    const unsigned int leading_zero = (unsigned int)ovt_opaque((number.tens - OVT_TEN_TO_15) >> 63);
     const uint32_t nonzero = digits.nonzero | (uint32_t)(number.last != 0) << 16;
-    const unsigned int highest = 31 - (unsigned int)__builtin_clz(nonzero);
+    const unsigned int highest = ovt_highest_bit(nonzero);
     return (ovt_layout){digits, number.last | '0', leading_zero, highest - leading_zero,
                         number.exponent + 16 - (int)leading_zero};
 }
@@ -375,12 +379,14 @@ OVT_ALWAYS_INLINE size_t ovt_put_double(char *out, double value) {
 
     const unsigned int point =
         (unsigned int)(OVT_EXPONENT_BIAS - biased); /* bits after the point */
-    if (point <= OVT_FRACTION_BITS && (significand & ((UINT64_C(1) << point) - 1)) == 0)
-        return negative + ovt_put_integer(out, significand >> point);
-    if (point - OVT_SHORT_POINT_MIN <= OVT_SHORT_POINT_MAX - OVT_SHORT_POINT_MIN) {
-        const size_t length = ovt_put_short_decimal(out, significand, point);
-        if (OVT_LIKELY(length != 0))
-            return negative + length;
+    if (point <= OVT_SHORT_POINT_MAX) {
+        if (point <= OVT_FRACTION_BITS && (significand & ((UINT64_C(1) << point) - 1)) == 0)
+            return negative + ovt_put_up_to_sixteen(out, significand >> point);
+        if (OVT_LIKELY(point >= OVT_SHORT_POINT_MIN)) {
+            const size_t length = ovt_put_short_decimal(out, significand, point);
+            if (OVT_LIKELY(length != 0))
+                return negative + length;
+        }
     }
     ovt_decimal number;
     if (OVT_UNLIKELY(fraction == 0 || biased == 0 ||

@@ -110,7 +110,8 @@ OVT_ALWAYS_INLINE void eight_rounds(uint32_t v[8], uint32_t w[16], int from, con
 static void compress_portable(uint32_t state[8], const uint8_t *blocks, size_t count) {
     for (; count > 0; count--, blocks += OVT_SHA256_BLOCK_SIZE) {
         uint32_t v[8], w[16];
-        memcpy(v, state, sizeof v);
+        for (int i = 0; i < 8; i++)
+            v[i] = state[ovt_sha256_place[i]];
         for (int i = 0; i < 16; i++)
             w[i] = load_be32(blocks + 4 * i);
         eight_first_rounds(v, w, 0);
@@ -120,7 +121,7 @@ static void compress_portable(uint32_t state[8], const uint8_t *blocks, size_t c
             eight_rounds(v, w, 8, ovt_sha256_constants + round + 8);
         }
         for (int i = 0; i < 8; i++)
-            state[i] += v[i];
+            state[ovt_sha256_place[i]] += v[i];
     }
 }
 
@@ -202,8 +203,13 @@ static inline void compress(uint32_t state[8], const uint8_t *blocks, size_t cou
 
 /* ---- messages ---- */
 
+static inline void start_state(uint32_t state[8]) {
+    for (int i = 0; i < 8; i++)
+        state[ovt_sha256_place[i]] = initial_state[i];
+}
+
 void ovt_sha256_init(ovt_sha256 *hash) {
-    memcpy(hash->state, initial_state, sizeof initial_state);
+    start_state(hash->state);
     hash->length = 0;
 }
 
@@ -227,7 +233,18 @@ void ovt_sha256_update(ovt_sha256 *hash, const void *bytes, size_t count) {
     const size_t whole = count / OVT_SHA256_BLOCK_SIZE;
     if (whole > 0)
         compress(hash->state, next, whole);
-    memcpy(hash->block, next + whole * OVT_SHA256_BLOCK_SIZE, count % OVT_SHA256_BLOCK_SIZE);
+    const size_t rest = count % OVT_SHA256_BLOCK_SIZE;
+    if (rest > 0)
+        memcpy(hash->block, next + whole * OVT_SHA256_BLOCK_SIZE, rest);
+}
+
+void ovt_sha256_update_blocks(ovt_sha256 *hash, const void *blocks, size_t count) {
+    if (OVT_UNLIKELY(hash->length % OVT_SHA256_BLOCK_SIZE != 0)) {
+        ovt_sha256_update(hash, blocks, count * OVT_SHA256_BLOCK_SIZE);
+        return;
+    }
+    hash->length += count * OVT_SHA256_BLOCK_SIZE;
+    compress(hash->state, blocks, count);
 }
 
 /* Copies fewer than 64 bytes into a block in pieces of the size in which a compression reads it, so
@@ -239,7 +256,14 @@ static inline void copy_rest(uint8_t *block, const uint8_t *rest, size_t count) 
         memcpy(block, rest, count);
 }
 
-enum { PADDED_SIZE = 2 * OVT_SHA256_BLOCK_SIZE };
+enum { PADDED_SIZE = 2 * OVT_SHA256_BLOCK_SIZE, ZEROS = 32 };
+
+/* Zeros for two blocks, in pieces that are a store or two each: all at once, gcc would make them an
+ * instruction that is slow to start. */
+static inline void clear_blocks(uint8_t *bytes) {
+    for (int piece = 0; piece < PADDED_SIZE / ZEROS; piece++)
+        memset(bytes + ZEROS * piece, 0, ZEROS);
+}
 
 /* Writes what is left of a message of `length` bytes, fewer than one block, with its padding
  * (5.1.1): a 1 bit, zeros, and the length in bits as the last eight bytes of a block. Returns how
@@ -256,12 +280,14 @@ static inline size_t pad_message(uint8_t padded[PADDED_SIZE], const uint8_t *res
 
 static inline void store_digest(uint8_t *digest, const uint32_t state[8]) {
     for (int i = 0; i < 8; i += 2)
-        store_be64(digest + 4 * i, (uint64_t)state[i] << 32 | state[i + 1]);
+        store_be64(digest + 4 * i,
+                   (uint64_t)state[ovt_sha256_place[i]] << 32 | state[ovt_sha256_place[i + 1]]);
 }
 
 static inline void finish_message(uint32_t state[8], const uint8_t *rest, uint64_t length,
                                   uint8_t *digest) {
-    uint8_t padded[PADDED_SIZE] = {0};
+    uint8_t padded[PADDED_SIZE];
+    clear_blocks(padded);
     const size_t blocks = pad_message(padded, rest, length);
     compress(state, padded, blocks);
     store_digest(digest, state);
@@ -271,21 +297,27 @@ void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE])
     finish_message(hash->state, hash->block, hash->length, digest);
 }
 
-void ovt_sha256_finish_in_place(ovt_sha256 *hash, uint8_t *rest, size_t count,
-                                uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
-    const uint64_t length = hash->length + count;
+/* The same behind the last `count` bytes of the message, where they stand; returns how many blocks
+ * they are then. */
+static inline size_t pad_in_place(uint8_t *rest, size_t count, uint64_t length) {
     const size_t blocks =
         (count + 1 + sizeof length + OVT_SHA256_BLOCK_SIZE - 1) / OVT_SHA256_BLOCK_SIZE;
-    memset(rest + count, 0, OVT_SHA256_PAD_ROOM);
+    clear_blocks(rest + count);
     rest[count] = 0x80;
     store_be64(rest + blocks * OVT_SHA256_BLOCK_SIZE - sizeof length, length * 8);
+    return blocks;
+}
+
+void ovt_sha256_finish_in_place(ovt_sha256 *hash, uint8_t *rest, size_t count,
+                                uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
+    const size_t blocks = pad_in_place(rest, count, hash->length + count);
     compress(hash->state, rest, blocks);
     store_digest(digest, hash->state);
 }
 
 void ovt_sha256_digest(const void *bytes, size_t count, uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
     uint32_t state[8];
-    memcpy(state, initial_state, sizeof state);
+    start_state(state);
     const uint8_t *rest = bytes;
     const size_t whole = count / OVT_SHA256_BLOCK_SIZE;
     if (whole > 0) {
@@ -306,12 +338,14 @@ typedef struct {
     uint8_t padded[PADDED_SIZE];
 } lane;
 
-static void start_message(lane *l, const ovt_sha256_message *message) {
+static inline void start_message(lane *l, const ovt_sha256_message *message) {
     l->message = message;
     l->next = message->bytes;
-    l->blocks = message->count / OVT_SHA256_BLOCK_SIZE;
-    l->is_padding = false;
+    l->is_padding = message->has_room;
     message->hash->length += message->count;
+    l->blocks = message->has_room
+                    ? pad_in_place((uint8_t *)message->bytes, message->count, message->hash->length)
+                    : message->count / OVT_SHA256_BLOCK_SIZE;
 }
 
 /* Moves on to the padding, or ends the message, until there are blocks to compress. False when
@@ -324,7 +358,7 @@ static bool next_blocks(lane *l, const ovt_sha256_message **waiting,
                 return false;
             start_message(l, (*waiting)++);
         } else if (!l->is_padding) {
-            memset(l->padded, 0, sizeof l->padded);
+            clear_blocks(l->padded);
             l->blocks = pad_message(l->padded, l->next, l->message->hash->length);
             l->next = l->padded;
             l->is_padding = true;
@@ -363,7 +397,9 @@ void ovt_sha256_finish_all(const ovt_sha256_message *messages, size_t count) {
     }
     const ovt_sha256_message *waiting = messages;
     const ovt_sha256_message *const end = messages + count;
-    lane a = {.message = NULL}, b = {.message = NULL};
+    lane a, b;
+    a.message = NULL;
+    b.message = NULL;
     while (next_blocks(&a, &waiting, end) && next_blocks(&b, &waiting, end)) {
         uint32_t *const states[2] = {a.message->hash->state, b.message->hash->state};
         const uint8_t *const blocks[2] = {a.next, b.next};

@@ -23,7 +23,7 @@ enum { OVT_SHA256_DIGEST_SIZE = 32, OVT_SHA256_HEX_SIZE = 64, OVT_SHA256_BLOCK_S
 
 /* A message in progress. `block` holds the last length % 64 bytes of it, not yet compressed. */
 typedef struct {
-    uint32_t state[8];
+    uint32_t state[8]; /* at the places of ovt_sha256_place */
     uint64_t length;
     uint8_t block[OVT_SHA256_BLOCK_SIZE];
 } ovt_sha256;
@@ -33,6 +33,9 @@ void ovt_sha256_init(ovt_sha256 *hash);
 
 /* Appends `count` bytes. `bytes` may be NULL if `count` is 0. */
 void ovt_sha256_update(ovt_sha256 *hash, const void *bytes, size_t count);
+
+/* The same for `count` blocks, not 0: a shorter way to the compression. */
+void ovt_sha256_update_blocks(ovt_sha256 *hash, const void *blocks, size_t count);
 
 /* Writes the digest of everything appended. `hash` must be started anew before it is used again. */
 void ovt_sha256_finish(ovt_sha256 *hash, uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
@@ -53,6 +56,8 @@ typedef struct {
     const void *bytes;
     size_t count;    /* of bytes */
     uint8_t *digest; /* where OVT_SHA256_DIGEST_SIZE bytes go */
+    /* Whether the OVT_SHA256_PAD_ROOM bytes after them may be overwritten, which saves a copy. */
+    bool has_room;
 } ovt_sha256_message;
 
 /* Appends the ends of several messages and writes their digests, two messages at a time: with SHA
@@ -92,6 +97,15 @@ const char *ovt_sha256_rejected(void);
 
 /* The round constants of FIPS 180-4, section 4.2.2, aligned to 64 bytes. */
 extern const uint32_t ovt_sha256_constants[64];
+
+/* Where each of the eight words of the state stands, in this build: as the instructions of the
+ * processor want them in their registers, since moving them would lengthen the chain that every
+ * block waits for. */
+#if OVT_SHA256_HAS_X86
+static const uint8_t ovt_sha256_place[8] = {3, 2, 7, 6, 1, 0, 5, 4};
+#else
+static const uint8_t ovt_sha256_place[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+#endif
 
 /* Whether the processor has the instructions, and the compression of `count` consecutive blocks
  * into `state` by means of them, for one message and for two at a time. */

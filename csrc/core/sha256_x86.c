@@ -72,20 +72,15 @@ SHA_TARGET OVT_ALWAYS_INLINE working_variables one_block(working_variables v,
     return four_rounds(v, w3, constants + 12);
 }
 
-/* Letters name the lanes from the highest down; in memory lie dcba and hgfe. */
 SHA_TARGET OVT_ALWAYS_INLINE working_variables load_state(const uint32_t state[8]) {
     const __m128i *const halves = (const __m128i *)(const void *)state;
-    const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(halves), 0xB1);
-    const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(halves + 1), 0x1B);
-    return (working_variables){_mm_alignr_epi8(cdab, efgh, 8), _mm_blend_epi16(efgh, cdab, 0xF0)};
+    return (working_variables){_mm_loadu_si128(halves), _mm_loadu_si128(halves + 1)};
 }
 
 SHA_TARGET OVT_ALWAYS_INLINE void store_state(uint32_t state[8], working_variables v) {
     __m128i *const halves = (__m128i *)(void *)state;
-    const __m128i feba = _mm_shuffle_epi32(v.abef, 0x1B);
-    const __m128i dchg = _mm_shuffle_epi32(v.cdgh, 0xB1);
-    _mm_storeu_si128(halves, _mm_blend_epi16(feba, dchg, 0xF0));
-    _mm_storeu_si128(halves + 1, _mm_alignr_epi8(dchg, feba, 8));
+    _mm_storeu_si128(halves, v.abef);
+    _mm_storeu_si128(halves + 1, v.cdgh);
 }
 
 SHA_TARGET OVT_ALWAYS_INLINE working_variables sum_of(working_variables a, working_variables b) {

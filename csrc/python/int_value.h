@@ -23,7 +23,7 @@ static inline size_t ovt_int_digits(PyObject *value, bool *is_negative) {
     /* lv_tag: the number of digits above three bits, of which the lower two are the sign: 0
      * positive, 1 zero, 2 negative. */
     const uintptr_t tag = ((PyLongObject *)value)->long_value.lv_tag;
-    *is_negative = (tag & 3) == 2;
+    *is_negative = (tag >> 1) & 1;
     return tag >> 3;
 #else
     const Py_ssize_t size = Py_SIZE(value);
@@ -40,25 +40,34 @@ static inline const digit *ovt_int_storage(PyObject *value) {
 #endif
 }
 
-/* The value of an int, or of an object of a subclass; false if it needs more than 60 bits. */
-static inline bool ovt_small_int(PyObject *value, int64_t *result) {
-    bool is_negative;
-    const size_t count = ovt_int_digits(value, &is_negative);
-    const digit *digits = ovt_int_storage(value);
-    int64_t magnitude = 0;
-    switch (count) {
-    case 2:
-        magnitude = (int64_t)digits[1] << 30 | (int64_t)digits[0];
-        break;
-    case 1:
-        magnitude = (int64_t)digits[0];
-        break;
-    case 0:
-        break;
-    default:
+/* The magnitude and the sign of an int, or of an object of a subclass; false if it needs more than
+ * 60 bits. One digit or two is not branched on: in a list they may come in any order. */
+static inline bool ovt_int_parts(PyObject *value, uint64_t *magnitude, bool *is_negative) {
+    const size_t count = ovt_int_digits(value, is_negative);
+    if (count > 2) {
         return false;
     }
-    *result = is_negative ? -magnitude : magnitude;
+#if PY_VERSION_HEX < 0x030C0000
+    if (count == 0) { /* may have no digit; later ones have a digit of 0 */
+        *magnitude = 0;
+        return true;
+    }
+#endif
+    const digit *const digits = ovt_int_storage(value);
+    const size_t last = count >> 1;
+    const uint64_t upper = (uint64_t)digits[last] & (0 - (uint64_t)last);
+    *magnitude = upper << 30 | digits[0];
+    return true;
+}
+
+/* The value of an int, or of an object of a subclass; false if it needs more than 60 bits. */
+static inline bool ovt_small_int(PyObject *value, int64_t *result) {
+    uint64_t magnitude;
+    bool is_negative;
+    if (!ovt_int_parts(value, &magnitude, &is_negative)) {
+        return false;
+    }
+    *result = is_negative ? -(int64_t)magnitude : (int64_t)magnitude;
     return true;
 }
 
@@ -84,6 +93,13 @@ static inline bool ovt_is_medium_int(PyObject *value) {
 static inline bool ovt_may_exceed_double(PyObject *value) {
     (void)value;
     return true;
+}
+
+static inline bool ovt_int_parts(PyObject *value, uint64_t *magnitude, bool *is_negative) {
+    (void)value;
+    (void)magnitude;
+    (void)is_negative;
+    return false;
 }
 
 static inline bool ovt_small_int(PyObject *value, int64_t *result) {

@@ -1,10 +1,10 @@
 #include "key_memory.h"
 
+#include "same_str.h"
 #include "string_put.h"
 
 enum {
     FIRST_CREDIT = 4, /* of a new layout: a run of strangers does not push it out at once */
-    MOST_CREDIT = 16,
 };
 
 static void forget(ovt_key_memory *memory, size_t place) {
@@ -12,7 +12,10 @@ static void forget(ovt_key_memory *memory, size_t place) {
     if (memory->sightings[place] != 0) {
         memory->sightings[place] = 0;
         memory->latest = NULL;
-        for (uint32_t i = 0; i < layout->count; i++) {
+        memory->expected = NULL;
+        const uint32_t count = layout->count;
+        layout->count = 0;
+        for (uint32_t i = 0; i < count; i++) {
             Py_DECREF(layout->keys[i]); /* an exact str: no Python code runs */
         }
     }
@@ -28,14 +31,17 @@ void ovt_key_memory_clear(ovt_key_memory *memory) {
 
 /* A dict has computed the hash of every str in it. */
 static inline uint64_t kept_hash(PyObject *str) {
-    return (uint64_t)((PyASCIIObject *)str)->hash;
+    return (uint64_t)ovt_kept_hash(str);
+}
+
+static inline PyObject *key_at(ovt_key_row keys, size_t index) {
+    return keys.first[index * keys.step];
 }
 
 /* A number that differs for most key sets that differ, from the first key, the last one and their
  * count; 0 if they are no exact str. */
-static inline uint64_t sighting_of(const ovt_profile *profile, const ovt_member *members,
-                                   size_t count) {
-    PyObject *const first = members[0].key, *const last = members[count - 1].key;
+static inline uint64_t sighting_of(const ovt_profile *profile, ovt_key_row keys, size_t count) {
+    PyObject *const first = key_at(keys, 0), *const last = key_at(keys, count - 1);
     if (!PyUnicode_CheckExact(first) || !PyUnicode_CheckExact(last)) {
         return 0;
     }
@@ -48,62 +54,52 @@ static inline size_t place_of(uint64_t sighting, size_t choice) {
     return ((size_t)(sighting >> 32) + choice) % OVT_LAYOUTS;
 }
 
-static inline bool is_same_text(const char *a, const char *b, size_t size) {
-    if (size >= 8) {
-        for (size_t i = 0; i + 8 < size; i += 8) {
-            if (ovt_load_le64(a + i) != ovt_load_le64(b + i)) {
-                return false;
-            }
-        }
-        return ovt_load_le64(a + size - 8) == ovt_load_le64(b + size - 8);
+/* Holds these keys instead of the ones with the same texts. */
+static void hold_instead(ovt_key_layout *layout, ovt_key_row keys) {
+    for (size_t i = 0; i < layout->count; i++) {
+        PyObject *const before = layout->keys[i];
+        layout->keys[i] = Py_NewRef(key_at(keys, i));
+        Py_DECREF(before);
     }
-    for (size_t i = 0; i < size; i++) {
-        if (a[i] != b[i]) {
+}
+
+/* Whether the keys from `from` on, at which identity fails, have the texts of the remembered ones.
+ * Keys that come a second time, as in the rows of one document, take their places. */
+static OVT_NEVER_INLINE bool has_equal_keys(ovt_key_layout *layout, ovt_key_row keys, size_t from) {
+    for (size_t i = from; i < layout->count; i++) {
+        PyObject *const key = key_at(keys, i);
+        if (layout->keys[i] != key &&
+            !(PyUnicode_CheckExact(key) && ovt_same_str(layout->keys[i], key))) {
             return false;
         }
     }
+    const PyObject *const first = key_at(keys, from);
+    if (layout->stranger == first) {
+        hold_instead(layout, keys);
+    }
+    layout->stranger = first;
     return true;
 }
 
-/* Whether a key of a dict has the text of a remembered one. */
-static inline bool is_same_key(PyObject *kept, PyObject *key) {
-    if (OVT_LIKELY(kept == key)) {
-        return true;
-    }
-    if (!PyUnicode_CheckExact(key) || kept_hash(key) != kept_hash(kept) ||
-        !PyUnicode_IS_COMPACT(key) || !PyUnicode_IS_COMPACT(kept) ||
-        PyUnicode_GET_LENGTH(key) != PyUnicode_GET_LENGTH(kept)) {
-        return false;
-    }
-    const int width = (int)PyUnicode_KIND(key);
-    return width == (int)PyUnicode_KIND(kept) &&
-           is_same_text(PyUnicode_DATA(kept), PyUnicode_DATA(key),
-                        (size_t)PyUnicode_GET_LENGTH(key) * (size_t)width);
-}
-
-static inline bool has_keys(const ovt_key_layout *layout, const ovt_profile *profile,
-                            const ovt_member *members, size_t count) {
+static inline bool has_keys(ovt_key_layout *layout, const ovt_profile *profile, ovt_key_row keys,
+                            size_t count) {
     if (layout->count != count || layout->profile != profile) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!is_same_key(layout->keys[i], members[i].key)) {
-            return false;
+    PyObject *const *key = keys.first;
+    for (size_t i = 0; i < count; i++, key += keys.step) {
+        if (OVT_UNLIKELY(layout->keys[i] != *key)) {
+            return has_equal_keys(layout, keys, i);
         }
     }
     return true;
 }
 
-ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
-                                    const ovt_member *members, size_t count, bool *is_worth) {
-    if (memory == NULL || count == 0 || count > OVT_LAYOUT_KEYS) {
-        return NULL;
-    }
-    ovt_key_layout *const latest = memory->latest;
-    if (latest != NULL && has_keys(latest, profile, members, count)) {
-        return latest; /* as in a list of records */
-    }
-    const uint64_t sighting = sighting_of(profile, members, count);
+static OVT_NEVER_INLINE ovt_key_layout *find_by_sighting(ovt_key_memory *memory,
+                                                         const ovt_profile *profile,
+                                                         ovt_key_row keys, size_t count,
+                                                         bool *is_worth) {
+    const uint64_t sighting = sighting_of(profile, keys, count);
     if (sighting == 0) {
         return NULL;
     }
@@ -111,9 +107,7 @@ ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *p
         const size_t place = place_of(sighting, choice);
         if (memory->sightings[place] == sighting) {
             ovt_key_layout *layout = &memory->layouts[place];
-            if (has_keys(layout, profile, members, count)) {
-                layout->credit += layout->credit < MOST_CREDIT;
-                memory->latest = layout;
+            if (has_keys(layout, profile, keys, count)) {
                 return layout;
             }
         }
@@ -122,6 +116,25 @@ ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *p
     *is_worth = *last == sighting;
     *last = sighting;
     return NULL;
+}
+
+ovt_key_layout *ovt_key_memory_find(ovt_key_memory *memory, const ovt_profile *profile,
+                                    ovt_key_row keys, size_t count, bool *is_worth) {
+    if (memory == NULL || count == 0 || count > OVT_LAYOUT_KEYS) {
+        return NULL;
+    }
+    ovt_key_layout *found = memory->expected;
+    if (found == NULL || !has_keys(found, profile, keys, count)) {
+        found = find_by_sighting(memory, profile, keys, count, is_worth);
+        if (found == NULL) {
+            return NULL;
+        }
+        if (memory->latest != NULL) {
+            memory->latest->successor = found;
+        }
+    }
+    ovt_key_memory_found(memory, found);
+    return found;
 }
 
 /* Writes the key in quotes and a colon; false if that is longer than is kept. */
@@ -181,7 +194,7 @@ void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,
             return; /* it is only a memory */
         }
     }
-    const uint64_t sighting = sighting_of(profile, members, count);
+    const uint64_t sighting = sighting_of(profile, ovt_keys_of(members), count);
     const size_t place = free_place(memory, sighting);
     if (place == OVT_LAYOUTS) {
         return;
@@ -201,5 +214,7 @@ void ovt_key_memory_learn(ovt_key_memory *memory, const ovt_profile *profile,
     layout->count = (uint32_t)count;
     layout->credit = FIRST_CREDIT;
     layout->in_use = 0;
+    layout->successor = NULL;
+    layout->stranger = NULL;
     memory->sightings[place] = sighting;
 }

@@ -300,10 +300,11 @@ static bool is_plain_str(PyObject *name) {
            (ovt_read_str(name, &text) && !ovt_has_surrogates(text));
 }
 
-/* Whether `name` is one of the first `count` names. */
-static bool is_repeated(PyObject *names, Py_ssize_t count, PyObject *name) {
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *const other = PyTuple_GET_ITEM(names, i);
+/* Whether the name at `index` has come before. */
+static bool is_repeated(PyObject *const *names, Py_ssize_t index) {
+    PyObject *const name = names[index];
+    for (Py_ssize_t i = 0; i < index; i++) {
+        PyObject *const other = names[i];
         if (other == name || (PyUnicode_GET_LENGTH(other) == PyUnicode_GET_LENGTH(name) &&
                               PyUnicode_Compare(other, name) == 0)) {
             return true;
@@ -313,11 +314,9 @@ static bool is_repeated(PyObject *names, Py_ssize_t count, PyObject *name) {
 }
 
 /* Whether names are so many, and such, that they are looked at one by one. */
-static bool are_few_plain_str(PyObject *names) {
-    const Py_ssize_t count = PyTuple_GET_SIZE(names);
+static bool are_few_plain_str(PyObject *const *names, Py_ssize_t count) {
     for (Py_ssize_t i = 0; i < count && count <= FEW_NAMES; i++) {
-        PyObject *const name = PyTuple_GET_ITEM(names, i);
-        if (!is_plain_str(name) || is_repeated(names, i, name)) {
+        if (!is_plain_str(names[i]) || is_repeated(names, i)) {
             return false;
         }
     }
@@ -358,62 +357,102 @@ typedef struct {
 
 /* Room for the members of a selection that keeps some. */
 typedef struct {
-    PyObject *names[FEW_NAMES];
-    PyObject *values[FEW_NAMES];
+    ovt_dict_entry members[FEW_NAMES];
 } kept_members;
 
 static void release_selected(selected_args *selected) {
     const ovt_selection *selection = &selected->selection;
-    for (Py_ssize_t i = 0; selection->values != NULL && i < selection->count; i++) {
-        Py_DECREF(selection->values[i]);
+    for (Py_ssize_t i = 0; selection->kept != NULL && i < selection->count; i++) {
+        Py_DECREF(selection->kept[i].key);
+        Py_DECREF(selection->kept[i].value);
     }
     selected->selection = (ovt_selection){0};
     Py_CLEAR(selected->args);
     Py_CLEAR(selected->names);
 }
 
-/* Looks the names up in an exact dict, whose odd keys may run Python code; false with an exception
- * set. */
-static bool select_kept(PyObject *dict, PyObject *names, kept_members *room,
-                        selected_args *selected) {
-    Py_ssize_t count = 0;
-    selected->selection = (ovt_selection){room->names, room->values, 0, true};
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
-        PyObject *const name = PyTuple_GET_ITEM(names, i);
-        PyObject *value = ovt_dict_value(dict, name);
+/* Looks names up in an exact dict; false with an exception set. The names are held before, as an
+ * odd key may run Python code. */
+static bool select_kept(const module_state *state, PyObject *dict, PyObject *const *names,
+                        Py_ssize_t count, kept_members *room, selected_args *selected) {
+    /* Where there are any, finding a str runs no Python code, and they stay where they are. */
+    const ovt_dict_entry *const entries =
+        state->python.reads_entries ? ovt_dict_entries(dict) : NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        room->members[i].key = Py_NewRef(names[i]);
+    }
+    Py_ssize_t kept = 0;
+    bool is_well = true;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *const name = room->members[i].key;
+        PyObject *const value = is_well ? ovt_dict_value_among(dict, entries, name) : NULL;
         if (value != NULL) {
-            room->names[count] = name;
-            room->values[count] = value;
-            selected->selection.count = ++count;
-        } else if (PyErr_Occurred()) {
-            return false;
+            room->members[kept++] = (ovt_dict_entry){name, value};
+        } else {
+            is_well = is_well && PyErr_Occurred() == NULL;
+            Py_DECREF(name);
         }
     }
-    return true;
+    selected->args = Py_NewRef(dict);
+    selected->selection = (ovt_selection){.kept = room->members, .count = kept, .is_partial = true};
+    return is_well;
 }
 
 static bool select_declared(const module_state *state, PyObject *args, PyObject *kept,
                             PyObject *dropped, kept_members *room, selected_args *selected) {
     const bool keeps = PyTuple_GET_SIZE(kept) != 0;
-    PyObject *const names = keeps ? kept : dropped;
-    if (PyTuple_GET_SIZE(names) == 0) {
+    PyObject *const tuple = keeps ? kept : dropped;
+    PyObject *const *const names = ((PyTupleObject *)tuple)->ob_item;
+    const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+    if (count == 0) {
         selected->args = Py_NewRef(args);
         return true;
     }
-    if (!PyDict_CheckExact(args) || !are_few_plain_str(names) ||
+    if (!PyDict_CheckExact(args) || !are_few_plain_str(names, count) ||
         (!keeps && !has_plain_keys(args))) {
         selected->args =
             PyObject_CallFunctionObjArgs(state->select_args, args, kept, dropped, NULL);
         return selected->args != NULL;
     }
-    selected->args = Py_NewRef(args);
-    selected->names = Py_NewRef(names);
     if (keeps) {
-        return select_kept(args, names, room, selected);
+        return select_kept(state, args, names, count, room, selected);
     }
-    selected->selection =
-        (ovt_selection){((PyTupleObject *)names)->ob_item, NULL, PyTuple_GET_SIZE(names), true};
+    selected->args = Py_NewRef(args);
+    selected->names = Py_NewRef(tuple);
+    selected->selection = (ovt_selection){.dropped = names, .count = count, .is_partial = true};
     return true;
+}
+
+static inline bool is_none(PyObject *given) {
+    return given == NULL || given == Py_None;
+}
+
+/* The usual case of select_from, without a tuple made: a few plain names of members of a dict to
+ * keep, or nothing declared at all. False if it is another. */
+static inline bool is_usual_selection(PyObject *args, PyObject *match_on, PyObject *ignore_args) {
+    if (!is_none(ignore_args)) {
+        return false;
+    }
+#ifdef Py_GIL_DISABLED /* another thread may change a list meanwhile */
+    const bool is_sequence = !is_none(match_on) && PyTuple_CheckExact(match_on);
+#else
+    const bool is_sequence =
+        !is_none(match_on) && (PyList_CheckExact(match_on) || PyTuple_CheckExact(match_on));
+#endif
+    return is_none(match_on) ||
+           (is_sequence && PyDict_CheckExact(args) && Py_SIZE(match_on) != 0 &&
+            are_few_plain_str(PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on)));
+}
+
+static bool select_by_names(const module_state *state, PyObject *args, PyObject *match_on,
+                            PyObject *ignore_args, kept_members *room, selected_args *selected) {
+    PyObject *kept = declared_names(state, match_on, NAME_MATCH_ON);
+    PyObject *dropped = kept == NULL ? NULL : declared_names(state, ignore_args, NAME_IGNORE_ARGS);
+    const bool is_selected =
+        dropped != NULL && select_declared(state, args, kept, dropped, room, selected);
+    Py_XDECREF(kept);
+    Py_XDECREF(dropped);
+    return is_selected;
 }
 
 /* Decides which arguments count, perhaps with `room`, which must live as long as `selected`; false
@@ -421,12 +460,15 @@ static bool select_declared(const module_state *state, PyObject *args, PyObject 
 static bool select_from(const module_state *state, PyObject *args, PyObject *match_on,
                         PyObject *ignore_args, kept_members *room, selected_args *selected) {
     *selected = (selected_args){0};
-    PyObject *kept = declared_names(state, match_on, NAME_MATCH_ON);
-    PyObject *dropped = kept == NULL ? NULL : declared_names(state, ignore_args, NAME_IGNORE_ARGS);
-    const bool is_selected =
-        dropped != NULL && select_declared(state, args, kept, dropped, room, selected);
-    Py_XDECREF(kept);
-    Py_XDECREF(dropped);
+    bool is_selected = true;
+    if (!is_usual_selection(args, match_on, ignore_args)) {
+        is_selected = select_by_names(state, args, match_on, ignore_args, room, selected);
+    } else if (is_none(match_on)) {
+        selected->args = Py_NewRef(args);
+    } else {
+        is_selected = select_kept(state, args, PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on),
+                                  room, selected);
+    }
     if (!is_selected) {
         release_selected(selected);
     }
@@ -439,13 +481,25 @@ static bool select_from(const module_state *state, PyObject *args, PyObject *mat
 enum {
     STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */
     NESTED_BUFFER = 64,   /* the same for a call that may be inside another */
-    MANY_NUMBERS = 1000,  /* in a list that is written in place */
+    MANY_NUMBERS = 1000,  /* in a list that is written in place, from here */
+    MOST_NUMBERS = 5000,  /* to here, which is less than 128 KB */
     NUMBER_IN_LIST = 25,  /* bytes: the longest double has 24, and there is a comma */
 };
 
+/* A call of a tool or a model, as it is given. */
+typedef struct {
+    const module_state *state;
+    PyObject *kind;
+    PyObject *name;
+    PyObject *args;
+    PyObject *match_on;    /* NULL: not given */
+    PyObject *ignore_args; /* likewise */
+} call_parts;
+
 /* What is on the way to a digest or a text. */
 typedef struct {
-    const char *prefix; /* hashed before the canonical text */
+    const call_parts *call; /* a call, of which the rest is made here; else NULL */
+    const char *prefix;     /* hashed before the canonical text */
     size_t prefix_size;
     const selected_args *selected;
     size_t digits; /* of the hexadecimal digest that are wanted; 0 for the text itself */
@@ -455,12 +509,16 @@ typedef struct {
 
 /* A new bytes object with room for the text of a value that looks like a long list of numbers, as
  * of an embedding: written in place, it need not be copied. NULL for any other, or without memory
- * for it. */
+ * for it.
+ *
+ * For a larger object malloc may ask the system for pages of its own, every time, as what is freed
+ * in the end is smaller than what was asked for; new pages cost more than a copy from a block that
+ * is kept. */
 static PyObject *room_for_numbers(PyObject *value) {
 #ifndef Py_GIL_DISABLED /* another thread could change the list meanwhile */
     if (PyList_CheckExact(value)) {
         const Py_ssize_t count = PyList_GET_SIZE(value);
-        if (count >= MANY_NUMBERS && count < PY_SSIZE_T_MAX / OVT_NUMBER_SIZE &&
+        if (count >= MANY_NUMBERS && count <= MOST_NUMBERS &&
             PyFloat_CheckExact(PyList_GET_ITEM(value, 0))) {
             PyObject *bytes =
                 PyBytes_FromStringAndSize(NULL, count * NUMBER_IN_LIST + OVT_NUMBER_SIZE * 2);
@@ -486,6 +544,84 @@ static PyObject *bytes_of(const ovt_buffer *out, PyObject *room) {
     return PyBytes_FromStringAndSize(out->data, length);
 }
 
+/* Appends an exact str and a newline. */
+static bool write_prefix_line(ovt_buffer *out, PyObject *str) {
+    ovt_text text;
+    if (OVT_LIKELY(PyUnicode_IS_COMPACT_ASCII(str))) {
+        const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
+        if (OVT_LIKELY(ovt_buffer_reserve(out, length + 1))) {
+            memcpy(out->end, (PyASCIIObject *)str + 1, length);
+            out->end[length] = '\n';
+            out->end += length + 1;
+            return true;
+        }
+    } else if (!ovt_read_str(str, &text)) {
+        return false;
+    } else if (ovt_write_raw(out, text) == OVT_OK && ovt_buffer_append(out, "\n", 1)) {
+        return true;
+    }
+    PyErr_NoMemory();
+    return false;
+}
+
+/* Appends kind, newline, name, newline: what is hashed before the arguments. */
+static bool write_prefix(ovt_buffer *out, PyObject *kind, PyObject *name) {
+    return write_prefix_line(out, kind) && write_prefix_line(out, name);
+}
+
+/* An exact str as it is; anything else through one of _arguments' checks. A new reference. */
+static PyObject *exact_name(const module_state *state, PyObject *name) {
+    if (PyUnicode_CheckExact(name)) {
+        return Py_NewRef(name);
+    }
+    return PyObject_CallFunction(state->checked_text, "Os", name, argument_names[NAME_NAME]);
+}
+
+static PyObject *exact_kind(const module_state *state, PyObject *kind) {
+    return kind == state->tool_call ? Py_NewRef(kind)
+                                    : PyObject_CallOneArg(state->checked_kind, kind);
+}
+
+/* Appends the arguments of a call that count. */
+static bool write_arguments(ovt_buffer *out, const call_parts *call,
+                            const ovt_walk_options *options) {
+    if (is_none(call->match_on) && is_none(call->ignore_args)) {
+        return ovt_walk(out, call->args, NULL, options) == 0;
+    }
+    kept_members room;
+    selected_args selected;
+    if (!select_from(call->state, call->args, call->match_on, call->ignore_args, &room,
+                     &selected)) {
+        return false;
+    }
+    const bool is_written = ovt_walk(out, selected.args, &selected.selection, options) == 0;
+    release_selected(&selected);
+    return is_written;
+}
+
+/* Appends what is hashed of a call; false with an exception set. */
+static bool write_call(ovt_buffer *out, const call_parts *call, const ovt_walk_options *options) {
+    PyObject *const kind = exact_kind(call->state, call->kind);
+    PyObject *const name = kind == NULL ? NULL : exact_name(call->state, call->name);
+    const bool is_written =
+        name != NULL && write_prefix(out, kind, name) && write_arguments(out, call, options);
+    Py_XDECREF(name);
+    Py_XDECREF(kind);
+    return is_written;
+}
+
+/* Appends what a job is about; false with an exception set. */
+static bool write_job(ovt_buffer *out, const output_job *job) {
+    if (job->call != NULL) {
+        return write_call(out, job->call, job->options);
+    }
+    if (!ovt_buffer_append(out, job->prefix, job->prefix_size)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    return ovt_walk(out, job->selected->args, &job->selected->selection, job->options) == 0;
+}
+
 static PyObject *output_through(char *storage, size_t capacity, const output_job *job) {
     PyObject *room = job->as_bytes ? room_for_numbers(job->selected->args) : NULL;
     if (room != NULL) {
@@ -497,10 +633,7 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
     ovt_buffer_init(&out, storage, capacity, job->digits != 0 ? &hash : NULL);
     out.spare = job->options->python->spare;
     PyObject *result = NULL;
-    if (!ovt_buffer_append(&out, job->prefix, job->prefix_size)) {
-        Py_CLEAR(room);
-        PyErr_NoMemory();
-    } else if (ovt_walk(&out, job->selected->args, &job->selected->selection, job->options) < 0) {
+    if (!write_job(&out, job)) {
         Py_CLEAR(room);
     } else if (job->digits != 0) {
         uint8_t digest[OVT_SHA256_DIGEST_SIZE];
@@ -557,59 +690,10 @@ static PyObject *digest_str(const char *prefix, size_t prefix_size, const select
     return digest_start(OVT_SHA256_HEX_SIZE, prefix, prefix_size, selected, options);
 }
 
-/* Appends kind, newline, name, newline: what is hashed before the arguments. */
-static bool write_prefix(ovt_buffer *out, PyObject *kind, PyObject *name) {
-    PyObject *const parts[] = {kind, name};
-    for (int i = 0; i < 2; i++) {
-        ovt_text text;
-        if (!ovt_read_str(parts[i], &text)) {
-            return false;
-        }
-        if (ovt_write_raw(out, text) != OVT_OK || !ovt_buffer_append(out, "\n", 1)) {
-            PyErr_NoMemory();
-            return false;
-        }
-    }
-    return true;
-}
-
-/* An exact str as it is; anything else through one of _arguments' checks. A new reference. */
-static PyObject *exact_name(const module_state *state, PyObject *name) {
-    if (PyUnicode_CheckExact(name)) {
-        return Py_NewRef(name);
-    }
-    return PyObject_CallFunction(state->checked_text, "Os", name, argument_names[NAME_NAME]);
-}
-
-static PyObject *exact_kind(const module_state *state, PyObject *kind) {
-    return kind == state->tool_call ? Py_NewRef(kind)
-                                    : PyObject_CallOneArg(state->checked_kind, kind);
-}
-
 /* fingerprint() with its arguments read. */
-static PyObject *fingerprint_of(const module_state *state, PyObject *kind, PyObject *name,
-                                PyObject *args, PyObject *match_on, PyObject *ignore_args,
-                                const ovt_walk_options *options) {
-    PyObject *exact_kind_text = exact_kind(state, kind);
-    if (exact_kind_text == NULL) {
-        return NULL;
-    }
-    PyObject *exact_name_text = exact_name(state, name);
-    PyObject *digest = NULL;
-    kept_members room;
-    selected_args selected;
-    char storage[256];
-    ovt_buffer prefix;
-    ovt_buffer_init(&prefix, storage, sizeof storage, NULL);
-    if (exact_name_text != NULL && write_prefix(&prefix, exact_kind_text, exact_name_text) &&
-        select_from(state, args, match_on, ignore_args, &room, &selected)) {
-        digest = digest_str(prefix.data, ovt_buffer_length(&prefix), &selected, options);
-        release_selected(&selected);
-    }
-    ovt_buffer_release(&prefix);
-    Py_XDECREF(exact_name_text);
-    Py_DECREF(exact_kind_text);
-    return digest;
+static PyObject *fingerprint_of(const call_parts *call, const ovt_walk_options *options) {
+    const output_job job = {.call = call, .digits = OVT_SHA256_HEX_SIZE, .options = options};
+    return output_of(&job);
 }
 
 /* ---- the functions
@@ -670,7 +754,8 @@ static PyObject *fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t
         !read_options(state, OVT_PROFILE_OVERTURN, given[5], given[6], &options)) {
         return NULL;
     }
-    return fingerprint_of(state, given[0], given[1], given[2], given[3], given[4], &options);
+    const call_parts call = {state, given[0], given[1], given[2], given[3], given[4]};
+    return fingerprint_of(&call, &options);
 }
 
 static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
@@ -682,34 +767,91 @@ static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ss
         !read_options(state, OVT_PROFILE_OVERTURN, given[4], given[5], &options)) {
         return NULL;
     }
-    return fingerprint_of(state, state->tool_call, given[0], given[1], given[2], given[3],
-                          &options);
+    const call_parts call = {state, state->tool_call, given[0], given[1], given[2], given[3]};
+    return fingerprint_of(&call, &options);
 }
 
-/* One call of many; `parts` is a tuple (kind, name, args, match_on, ignore_args). */
-static PyObject *fingerprint_of_parts(const module_state *state, PyObject *parts,
-                                      const ovt_walk_options *options) {
-    return fingerprint_of(state, PyTuple_GET_ITEM(parts, 0), PyTuple_GET_ITEM(parts, 1),
-                          PyTuple_GET_ITEM(parts, 2), PyTuple_GET_ITEM(parts, 3),
-                          PyTuple_GET_ITEM(parts, 4), options);
+/* ---- many calls ------------------------------------------------------------------------------ */
+
+enum {
+    BATCH_CALLS = 2,  /* whose digests are made together, two at a time */
+    CALL_ROOM = 4096, /* bytes of each; a longer one moves to the heap */
+};
+
+/* Calls that are written and whose digests are not made yet. */
+typedef struct {
+    _Alignas(OVT_SHA256_BLOCK_SIZE) char storage[BATCH_CALLS][CALL_ROOM];
+    ovt_buffer texts[BATCH_CALLS];
+    ovt_sha256 hashes[BATCH_CALLS];
+    size_t count;
+} call_batch;
+
+static bool add_parts(call_batch *batch, const call_parts *call, const ovt_walk_options *options) {
+    ovt_buffer *const text = &batch->texts[batch->count];
+    ovt_buffer_init(text, batch->storage[batch->count], CALL_ROOM, &batch->hashes[batch->count]);
+    text->spare = options->python->spare;
+    ovt_buffer_hash_late(text);
+    batch->count++;
+    return write_call(text, call, options);
 }
 
-static PyObject *fingerprint_of_call(const module_state *state, PyObject *call,
-                                     const ovt_walk_options *options) {
+/* Adds one of the calls that fingerprint_many() takes; false with an exception set. */
+static bool add_call(call_batch *batch, const module_state *state, PyObject *call,
+                     const ovt_walk_options *options) {
     if (PyTuple_CheckExact(call) && PyTuple_GET_SIZE(call) >= 2 && PyTuple_GET_SIZE(call) <= 4) {
         const Py_ssize_t size = PyTuple_GET_SIZE(call);
-        return fingerprint_of(state, state->tool_call, PyTuple_GET_ITEM(call, 0),
-                              PyTuple_GET_ITEM(call, 1),
-                              size > 2 ? PyTuple_GET_ITEM(call, 2) : NULL,
-                              size > 3 ? PyTuple_GET_ITEM(call, 3) : NULL, options);
+        const call_parts given = {state,
+                                  state->tool_call,
+                                  PyTuple_GET_ITEM(call, 0),
+                                  PyTuple_GET_ITEM(call, 1),
+                                  size > 2 ? PyTuple_GET_ITEM(call, 2) : NULL,
+                                  size > 3 ? PyTuple_GET_ITEM(call, 3) : NULL};
+        return add_parts(batch, &given, options);
     }
     PyObject *parts = PyObject_CallOneArg(state->call_parts, call);
     if (parts == NULL) {
-        return NULL;
+        return false;
     }
-    PyObject *digest = fingerprint_of_parts(state, parts, options);
+    const call_parts given = {state,
+                              PyTuple_GET_ITEM(parts, 0),
+                              PyTuple_GET_ITEM(parts, 1),
+                              PyTuple_GET_ITEM(parts, 2),
+                              PyTuple_GET_ITEM(parts, 3),
+                              PyTuple_GET_ITEM(parts, 4)};
+    const bool is_added = add_parts(batch, &given, options);
     Py_DECREF(parts);
-    return digest;
+    return is_added;
+}
+
+static void clear_batch(call_batch *batch) {
+    while (batch->count > 0) {
+        ovt_buffer_release(&batch->texts[--batch->count]);
+    }
+}
+
+/* Appends the digests of the calls in the batch to a list, and empties it; false with an exception
+ * set. */
+static bool finish_batch(call_batch *batch, PyObject *digests) {
+    uint8_t bytes[BATCH_CALLS][OVT_SHA256_DIGEST_SIZE];
+    ovt_sha256_message messages[BATCH_CALLS];
+    for (size_t i = 0; i < batch->count; i++) {
+        const ovt_buffer *const text = &batch->texts[i];
+        messages[i] =
+            (ovt_sha256_message){.hash = text->hash,
+                                 .bytes = text->hashed,
+                                 .count = (size_t)(text->end - text->hashed),
+                                 .digest = bytes[i],
+                                 .has_room = text->limit - text->end >= OVT_SHA256_PAD_ROOM};
+    }
+    ovt_sha256_finish_all(messages, batch->count);
+    bool is_well = true;
+    for (size_t i = 0; is_well && i < batch->count; i++) {
+        PyObject *const digest = ovt_hex_str(bytes[i], OVT_SHA256_HEX_SIZE);
+        is_well = digest != NULL && PyList_Append(digests, digest) == 0;
+        Py_XDECREF(digest);
+    }
+    clear_batch(batch);
+    return is_well;
 }
 
 /* Puts the call's position before the message of the exception that is set. */
@@ -728,6 +870,27 @@ static void locate_error(const module_state *state, Py_ssize_t index) {
     PyErr_Restore(type, error, traceback);
 }
 
+/* A list of the digests of the calls that an iterator gives. */
+static PyObject *digests_of(const module_state *state, PyObject *calls,
+                            const ovt_walk_options *options, call_batch *batch) {
+    PyObject *digests = PyList_New(0);
+    bool is_well = digests != NULL;
+    PyObject *call;
+    for (Py_ssize_t index = 0; is_well && (call = PyIter_Next(calls)) != NULL; index++) {
+        is_well = add_call(batch, state, call, options);
+        Py_DECREF(call);
+        if (!is_well) {
+            locate_error(state, index);
+        } else if (batch->count == BATCH_CALLS) {
+            is_well = finish_batch(batch, digests);
+        }
+    }
+    if (!is_well || PyErr_Occurred() != NULL || !finish_batch(batch, digests)) {
+        Py_CLEAR(digests);
+    }
+    return digests;
+}
+
 static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *keywords) {
     static const signature takes = {
@@ -739,29 +902,18 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
         !read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
         return NULL;
     }
-    PyObject *calls = PyObject_GetIter(given[0]);
-    PyObject *digests = PyList_New(0);
-    bool failed = calls == NULL || digests == NULL;
-    for (Py_ssize_t index = 0; !failed; index++) {
-        PyObject *call = PyIter_Next(calls);
-        if (call == NULL) {
-            failed = PyErr_Occurred() != NULL;
-            break;
-        }
-        PyObject *digest = fingerprint_of_call(state, call, &options);
-        if (digest == NULL) {
-            locate_error(state, index);
-            failed = true;
-        } else {
-            failed = PyList_Append(digests, digest) < 0;
-            Py_DECREF(digest);
-        }
-        Py_DECREF(call);
+    PyObject *digests = NULL;
+    PyObject *const calls = PyObject_GetIter(given[0]);
+    call_batch *const batch = calls == NULL ? NULL : PyMem_RawMalloc(sizeof *batch);
+    if (batch != NULL) {
+        batch->count = 0;
+        digests = digests_of(state, calls, &options, batch);
+        clear_batch(batch);
+    } else if (calls != NULL) {
+        PyErr_NoMemory();
     }
+    PyMem_RawFree(batch);
     Py_XDECREF(calls);
-    if (failed) {
-        Py_CLEAR(digests);
-    }
     return digests;
 }
 
@@ -1499,6 +1651,7 @@ static int execute_module(PyObject *module) {
     state->python.running_conversions = &state->running_conversions;
     state->python.spare = &state->spare;
     state->python.key_memory = &state->key_memory;
+    state->python.reads_entries = ovt_dict_layout_holds();
     for (int i = 0; i < NAME_COUNT; i++) {
         state->names[i] = PyUnicode_InternFromString(argument_names[i]);
         if (state->names[i] == NULL) {

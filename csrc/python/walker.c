@@ -43,8 +43,11 @@ typedef struct {
     size_t next;            /* object: the next member; else the index of the next item */
     ovt_arena_mark mark;    /* object: the arena before its key texts */
     ovt_key_layout *layout; /* object: what is remembered of its keys, or NULL */
-    value_kind kind;        /* KIND_DICT for every other object */
-    bool is_first;          /* no member has been written yet */
+    /* Object: where its members are read as long as no Python code has run, with a layout only; its
+     * part of the walk's members is then not filled in yet. NULL: they are. */
+    const ovt_dict_entry *entries;
+    value_kind kind; /* KIND_DICT for every object but a KIND_WIDE one */
+    bool is_first;   /* no member has been written yet */
 } frame;
 
 enum {
@@ -98,12 +101,28 @@ typedef enum { FAILED = -1, DONE = 0 } outcome;
 
 /* ---- references ---------------------------------------------------------------------------- */
 
+/* Fills in what has been read from the entries of dicts up to now. */
+static void fill_members(walk *w) {
+    for (size_t i = 0; i < w->depth; i++) {
+        frame *const open = &w->frames[i];
+        if (open->entries == NULL) {
+            continue;
+        }
+        for (size_t at = 0; at < open->layout->count; at++) {
+            w->members[open->first + at].key = open->entries[at].key;
+            w->members[open->first + at].value = open->entries[at].value;
+        }
+        open->entries = NULL;
+    }
+}
+
 /* From here on Python code may run: hold everything that is open. */
 static void make_strong(walk *w) {
     if (w->is_strong) {
         return;
     }
     w->is_strong = true;
+    fill_members(w);
     Py_XINCREF(w->source);
     Py_XINCREF(w->value);
     for (size_t i = 0; i < w->depth; i++) {
@@ -749,7 +768,7 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
 /* Whether a key is left out. Only an exact str can be one of the names. */
 static bool is_dropped(const ovt_selection *selection, PyObject *key) {
     for (Py_ssize_t i = 0; PyUnicode_CheckExact(key) && i < selection->count; i++) {
-        PyObject *name = selection->names[i];
+        PyObject *name = selection->dropped[i];
         if (name == key || (PyUnicode_GET_LENGTH(name) == PyUnicode_GET_LENGTH(key) &&
                             PyUnicode_Compare(name, key) == 0)) {
             return true;
@@ -759,6 +778,20 @@ static bool is_dropped(const ovt_selection *selection, PyObject *key) {
 }
 
 /* The three functions that follow add members of which only key and value are known. */
+
+static bool add_entries(walk *w, const ovt_dict_entry *entries, size_t count) {
+    if (!reserve_members(w, count)) {
+        return false;
+    }
+    ovt_member *const members = w->members + w->member_count;
+    for (size_t i = 0; i < count; i++) {
+        members[i].key = entries[i].key;
+        members[i].value = entries[i].value;
+        __builtin_prefetch(entries[i].value); /* its type is read soon, in another order */
+    }
+    hold_members(w, w->member_count + count);
+    return true;
+}
 
 static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *selection) {
     Py_ssize_t left = PyDict_GET_SIZE(dict);
@@ -777,20 +810,6 @@ static bool add_members_of_dict(walk *w, PyObject *dict, const ovt_selection *se
         }
     }
     hold_members(w, (size_t)(member - w->members));
-    return true;
-}
-
-static bool add_kept_members(walk *w, const ovt_selection *selection) {
-    const size_t count = (size_t)selection->count;
-    if (!reserve_members(w, count)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        ovt_member *member = &w->members[w->member_count + i];
-        member->key = selection->names[i];
-        member->value = selection->values[i];
-    }
-    hold_members(w, w->member_count + count);
     return true;
 }
 
@@ -814,8 +833,8 @@ static bool add_members(walk *w, PyObject *container, bool is_dict,
     if (!is_dict) {
         return add_members_of_pairs(w, container);
     }
-    if (selection != NULL && selection->values != NULL) {
-        return add_kept_members(w, selection);
+    if (selection != NULL && selection->kept != NULL) {
+        return add_entries(w, selection->kept, (size_t)selection->count);
     }
     bool is_added;
 #ifdef Py_GIL_DISABLED
@@ -913,6 +932,21 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
     return DONE;
 }
 
+/* What can be read in place of a dict, as long as the walk holds nothing: sets `count`, or returns
+ * NULL. */
+static inline const ovt_dict_entry *entries_of(const walk *w, PyObject *dict,
+                                               const ovt_selection *selection, size_t *count) {
+    if (w->is_strong || !w->options->python->reads_entries) {
+        return NULL;
+    }
+    if (OVT_UNLIKELY(selection != NULL)) {
+        *count = (size_t)selection->count;
+        return selection->kept;
+    }
+    *count = (size_t)PyDict_GET_SIZE(dict);
+    return ovt_dict_entries(dict);
+}
+
 static outcome collect_wide(walk *w, frame *open, bool *is_taken);
 
 /* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
@@ -929,28 +963,64 @@ static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_sele
             return DONE;
         }
     }
+    open->first = first;
+    open->next = first;
+    open->kind = KIND_DICT;
+    bool is_worth = false;
+    size_t count;
+    const ovt_dict_entry *const entries =
+        is_dict ? entries_of(w, open->container, selection, &count) : NULL;
+    if (entries != NULL) {
+        open->end = first + count;
+        open->layout = ovt_key_memory_find(w->memory, w->profile, (ovt_key_row){&entries->key, 2},
+                                           count, &is_worth);
+        if (OVT_LIKELY(open->layout != NULL)) {
+            if (!reserve_members(w, count)) {
+                return no_memory();
+            }
+            w->member_count += count;
+            open->entries = entries;
+            return DONE;
+        }
+        return add_entries(w, entries, count) ? order_keys(w, open, true, is_worth) : no_memory();
+    }
     if (!add_members(w, open->container, is_dict, selection)) {
         return no_memory();
     }
-    const size_t count = w->member_count - first;
-    open->first = first;
-    open->next = first;
-    open->end = first + count;
-    open->kind = KIND_DICT;
-    bool is_worth = false;
+    open->end = w->member_count;
     if (is_dict) {
-        open->layout =
-            ovt_key_memory_find(w->memory, w->profile, w->members + first, count, &is_worth);
+        open->layout = ovt_key_memory_find(w->memory, w->profile, ovt_keys_of(w->members + first),
+                                           w->member_count - first, &is_worth);
     }
     return open->layout != NULL ? DONE : order_keys(w, open, is_dict, is_worth);
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-/* Opens the container at hand. Its source is NULL for a selection, which is a mapping of its own.
- */
-static inline outcome open_container(walk *w, value_kind kind, const ovt_selection *selection) {
-    PyObject *const source = selection == NULL ? w->source : NULL;
+/* Collects the members of a dict if its keys are those that came next before. */
+static inline bool open_expected(walk *w, frame *open, const ovt_selection *selection) {
+    size_t count;
+    const ovt_dict_entry *const entries = entries_of(w, open->container, selection, &count);
+    if (entries == NULL || !reserve_members(w, count)) {
+        return false;
+    }
+    open->layout =
+        ovt_key_memory_next(w->memory, w->profile, (ovt_key_row){&entries->key, 2}, count);
+    if (open->layout == NULL) {
+        return false;
+    }
+    open->mark = w->arena;
+    open->first = w->member_count;
+    open->next = w->member_count;
+    open->entries = entries;
+    w->member_count += count;
+    open->end = w->member_count;
+    return true;
+}
+
+/* Opens a container, which is `source` as found. */
+static inline outcome open_frame(walk *w, value_kind kind, PyObject *source, PyObject *container,
+                                 const ovt_selection *selection) {
     const size_t depth = w->depth;
     if (depth != 0) {
         /* Brent's cycle detection along the path: a container is compared with its ancestor at
@@ -967,9 +1037,11 @@ static inline outcome open_container(walk *w, value_kind kind, const ovt_selecti
         return no_memory();
     }
     frame *open = &w->frames[depth];
-    *open = (frame){.source = source, .container = w->value, .kind = kind, .is_first = true};
+    *open = (frame){.source = source, .container = container, .kind = kind, .is_first = true};
     const bool is_object = kind == KIND_DICT || kind == KIND_PAIRS;
-    if (is_object && collect_object(w, open, kind == KIND_DICT, selection) == FAILED) {
+    const bool is_expected = kind == KIND_DICT && open_expected(w, open, selection);
+    if (!is_expected && is_object &&
+        collect_object(w, open, kind == KIND_DICT, selection) == FAILED) {
         return FAILED;
     }
     if (!ovt_buffer_reserve(w->out, 1)) {
@@ -989,6 +1061,13 @@ static inline outcome open_container(walk *w, value_kind kind, const ovt_selecti
     }
     w->depth++;
     return DONE;
+}
+
+/* Opens the container at hand. Its source is NULL for a selection, which is a mapping of its own.
+ */
+static OVT_NEVER_INLINE outcome open_container(walk *w, value_kind kind,
+                                               const ovt_selection *selection) {
+    return open_frame(w, kind, selection == NULL ? w->source : NULL, w->value, selection);
 }
 
 /* Replaces the texts of a set's items, written one after the other, by the sorted array of them. */
@@ -1068,6 +1147,8 @@ static inline outcome close_container(walk *w) {
 enum {
     SCALAR_ROOM = 64, /* for a comma and any value but a str */
     SHORT_UTF8 = 256, /* bytes of a str or key that are written in one go */
+    /* For a comma, a key that is remembered, and a plain scalar. */
+    PLAIN_ROOM = SCALAR_ROOM + OVT_LAYOUT_QUOTED + SHORT_UTF8 * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK,
     /* Code points of a str that is made to keep its UTF-8. The hash runs beside the making of it,
      * and hides what a longer one costs; where there is none, keeping pays from the second time on.
      */
@@ -1443,27 +1524,47 @@ static inline bool put_record(walk *w, const frame *open, PyObject *key, PyObjec
     return end_record(w->out, item->at, record, end);
 }
 
+/* The members of a dict that come next in its order, and how many are left. */
+typedef struct {
+    PyObject *dict;
+    const ovt_dict_entry *entry; /* the next, or NULL: the dict is asked */
+    Py_ssize_t position;         /* for the asking */
+    size_t left;
+    ovt_dict_entry batch[WIDE_BATCH];
+} member_batches;
+
+/* Fills the batch and asks the memory for what is in it; returns how many it has. */
+static inline size_t next_batch(member_batches *from) {
+    const size_t most = from->left < WIDE_BATCH ? from->left : WIDE_BATCH;
+    for (size_t i = 0; i < most; i++) {
+        ovt_dict_entry *const member = &from->batch[i];
+        if (OVT_LIKELY(from->entry != NULL)) {
+            *member = *from->entry++;
+        } else if (!PyDict_Next(from->dict, &from->position, &member->key, &member->value)) {
+            from->left = 0;
+            return i;
+        }
+        __builtin_prefetch(member->key);
+        __builtin_prefetch(member->value);
+    }
+    from->left -= most;
+    return most;
+}
+
 /* Writes the texts of all members in the order of the dict. False if one has a key of another kind,
  * or memory runs out. */
 static bool put_records(walk *w, frame *open, ovt_key_item *item) {
-    PyObject *keys[WIDE_BATCH], *values[WIDE_BATCH];
-    Py_ssize_t position = 0;
-    Py_ssize_t left = PyDict_GET_SIZE(open->container);
-    while (left > 0) {
-        size_t count = 0;
-        for (; count < WIDE_BATCH && left > 0; count++, left--) {
-            if (!PyDict_Next(open->container, &position, &keys[count], &values[count])) {
-                left = 0;
-                break;
-            }
-            __builtin_prefetch(keys[count]);
-            __builtin_prefetch(values[count]);
-        }
+    member_batches from = {.dict = open->container, .position = 0};
+    from.entry = entries_of(w, from.dict, NULL, &from.left);
+    from.left = (size_t)PyDict_GET_SIZE(from.dict);
+    while (from.left != 0) {
+        const size_t count = next_batch(&from);
         for (size_t i = 0; i < count; i++) {
-            if (OVT_UNLIKELY(values[i] == Py_None && w->profile->drop_none)) {
+            const ovt_dict_entry *const member = &from.batch[i];
+            if (OVT_UNLIKELY(member->value == Py_None && w->profile->drop_none)) {
                 continue;
             }
-            if (OVT_UNLIKELY(!put_record(w, open, keys[i], values[i], item))) {
+            if (OVT_UNLIKELY(!put_record(w, open, member->key, member->value, item))) {
                 return false;
             }
             item++;
@@ -1594,7 +1695,7 @@ static outcome walk_members(walk *w, frame *top) {
         const uint32_t index = known != NULL ? known->index : w->order[top->next];
         const ovt_member *const member = &w->members[top->first + index];
         top->next++;
-        PyObject *value = member->value;
+        PyObject *value = top->entries != NULL ? top->entries[index].value : member->value;
         value_kind kind = kind_of(w, value);
         if (OVT_UNLIKELY(kind == KIND_OTHER) && convert(w, &value, &kind) == FAILED) {
             return FAILED;
@@ -1717,61 +1818,142 @@ static inline PyObject *next_item(walk *w, frame *top) {
     return item;
 }
 
-/* Up to where scalars may be written without a look at the buffer: there is room for one more, and
- * nothing for the hash yet. */
-static inline char *free_until(const ovt_buffer *out) {
-    char *const last = out->limit - SCALAR_ROOM;
+enum { RUN_ROOM = SCALAR_ROOM + 2 * OVT_NUMBER_SIZE }; /* for a number, after two not looked at */
+
+/* Up to where scalars may be written without a look at the buffer: there is `room`, and nothing for
+ * the hash yet. */
+static inline char *free_until(const ovt_buffer *out, size_t room) {
+    char *const last = out->limit - room;
     return out->hash_due < last ? out->hash_due : last;
 }
 
-/* Writes the numbers that come next in a list or tuple, as in an embedding, without looking at
- * anything else between them. Returns the new end; NULL when memory runs out. */
-static inline char *put_numbers(walk *w, frame *top, PyObject *const *items, size_t count,
-                                char *end) {
-    /* From here on an integral double may have digits of its own to write. */
-    const double plain_limit =
-        w->profile->exact_integral_floats ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
-    size_t at = top->next;
-    bool is_first = top->is_first;
-    char *until = free_until(w->out);
-    for (; at < count; at++) {
-        PyObject *const item = items[at];
-        if (OVT_UNLIKELY(end >= until)) {
-            ovt_buffer_offer(w->out, end);
-            end = make_room(w->out, end, SCALAR_ROOM);
-            if (OVT_UNLIKELY(end == NULL)) {
-                return NULL;
-            }
-            until = free_until(w->out);
+/* Numbers that follow one another in a list or tuple, as in an embedding; each is written with a
+ * comma after it. */
+typedef struct {
+    ovt_buffer *out;
+    PyObject *const *item; /* the next */
+    PyObject *const *last; /* one past the last of the container */
+    char *end;             /* where the next goes */
+} number_run;
+
+/* Where the next number goes, and up to where others may follow; NULL when memory runs out. */
+typedef struct {
+    char *end;
+    char *until;
+} number_room;
+
+/* Hands over to the hash what is due, and makes room for a number. */
+static OVT_NEVER_INLINE number_room make_number_room(ovt_buffer *out, char *end) {
+    ovt_buffer_offer(out, end);
+    end = make_room(out, end, RUN_ROOM);
+    return (number_room){end, end != NULL ? free_until(out, RUN_ROOM) : NULL};
+}
+
+/* Writes the ints that come next. False when memory runs out.
+ *
+ * Not inline, as in a function of its own all that stays the same from int to int has a register.
+ */
+static OVT_NEVER_INLINE bool put_ints(number_run *run) {
+    ovt_buffer *const out = run->out;
+    PyObject *const *item = run->item;
+    PyObject *const *const last = run->last;
+    number_room room = {run->end, free_until(out, RUN_ROOM)};
+    for (; item != last; item++) {
+        uint64_t magnitude;
+        bool is_negative;
+        if (Py_TYPE(*item) != &PyLong_Type || !ovt_int_parts(*item, &magnitude, &is_negative) ||
+            magnitude > LARGEST_SAFE_INTEGER) {
+            break;
         }
-        *end = ',';
-        char *const start = end + !is_first;
-        if (Py_TYPE(item) == &PyFloat_Type) {
-            const double number = PyFloat_AS_DOUBLE(item);
-            if (OVT_LIKELY(fabs(number) < plain_limit)) {
-                end = start + ovt_put_double(start, number);
-            } else if (isfinite(number)) {
-                end = start + ovt_write_double_integral_exact(start, number);
-            } else {
-                break;
+        if (OVT_UNLIKELY(room.end >= room.until)) {
+            room = make_number_room(out, room.end);
+            if (OVT_UNLIKELY(room.end == NULL)) {
+                return false;
             }
-        } else {
-            int64_t integer;
-            if (Py_TYPE(item) != &PyLong_Type || !ovt_small_int(item, &integer) ||
-                !is_safe_integer(integer)) {
-                break;
-            }
-            end = start + ovt_write_i64(start, integer);
         }
-        is_first = false;
+        *room.end = '-';
+        room.end += is_negative;
+        room.end += ovt_put_up_to_sixteen(room.end, magnitude);
+        *room.end++ = ',';
     }
-    top->next = at;
-    top->is_first = is_first;
-    return end;
+    run->item = item;
+    run->end = room.end;
+    return true;
+}
+
+/* Writes the floats that come next. False when memory runs out. */
+static OVT_NEVER_INLINE bool put_floats(number_run *run, bool exact_integral) {
+    /* From here on an integral double may have digits of its own to write. */
+    const double plain_limit = exact_integral ? (double)LARGEST_SAFE_INTEGER : (double)INFINITY;
+    ovt_buffer *const out = run->out;
+    PyObject *const *item = run->item;
+    PyObject *const *const last = run->last;
+    number_room room = {run->end, free_until(out, RUN_ROOM)};
+    /* What is compared with the limit is the end of the number before the last one, which is known:
+     * how long the last one is takes a while to find out, and so would it take to notice that the
+     * processor has guessed wrong what the comparison gives. */
+    char *before = room.end, *compared = room.end;
+    for (; item != last && Py_TYPE(*item) == &PyFloat_Type; item++) {
+        const double number = PyFloat_AS_DOUBLE(*item);
+        if (OVT_UNLIKELY(compared >= room.until)) {
+            room = make_number_room(out, room.end);
+            if (OVT_UNLIKELY(room.end == NULL)) {
+                return false;
+            }
+            before = room.end;
+        }
+        compared = before;
+        before = room.end;
+        if (OVT_LIKELY(fabs(number) < plain_limit)) {
+            room.end += ovt_put_double(room.end, number);
+        } else if (isfinite(number)) {
+            room.end += ovt_write_double_integral_exact(room.end, number);
+        } else {
+            break;
+        }
+        *room.end++ = ',';
+    }
+    run->item = item;
+    run->end = room.end;
+    return true;
+}
+
+/* Writes the numbers among `items` that come next, without looking at anything else between them.
+ * False when memory runs out. */
+static inline bool put_numbers(walk *w, frame *top, PyObject *const *items, size_t count) {
+    if (top->next >= count) {
+        return true;
+    }
+    const PyTypeObject *type = Py_TYPE(items[top->next]);
+    if (type != &PyLong_Type && type != &PyFloat_Type) {
+        return true;
+    }
+    char *end = make_room(w->out, w->out->end, RUN_ROOM);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    *end = ',';
+    end += !top->is_first;
+    number_run run = {w->out, items + top->next, items + count, end};
+    PyObject *const *before;
+    do {
+        before = run.item;
+        if (!put_ints(&run) || !put_floats(&run, w->profile->exact_integral_floats)) {
+            return false;
+        }
+    } while (run.item != before && run.item != run.last);
+    const size_t next = (size_t)(run.item - items);
+    if (!top->is_first || next != top->next) {
+        run.end--; /* the comma */
+        top->is_first = false;
+    }
+    top->next = next;
+    w->out->end = run.end;
+    return true;
 }
 
 /* The same if the innermost container is a list or a tuple that no other thread can change. */
-static inline bool write_numbers(walk *w, frame *top) {
+static OVT_NEVER_INLINE bool write_numbers(walk *w, frame *top) {
     PyObject *const container = top->container;
     PyObject *const *items;
     if (top->kind == KIND_LIST && !IS_FREE_THREADED) {
@@ -1781,11 +1963,7 @@ static inline bool write_numbers(walk *w, frame *top) {
     } else {
         return true;
     }
-    char *end = put_numbers(w, top, items, (size_t)Py_SIZE(container), w->out->end);
-    if (OVT_LIKELY(end != NULL)) {
-        w->out->end = end;
-    }
-    return end != NULL;
+    return put_numbers(w, top, items, (size_t)Py_SIZE(container));
 }
 
 /* Writes the items of the innermost container, a list, tuple or set, like walk_members. */
@@ -1827,6 +2005,176 @@ static outcome walk_items(walk *w, frame *top) {
     return close_container(w);
 }
 
+/* ---- plain values -------------------------------------------------------------------------- */
+
+static inline bool is_number(PyObject *value) {
+    return Py_TYPE(value) == &PyLong_Type || Py_TYPE(value) == &PyFloat_Type;
+}
+
+/* Whether the next item of a list is a number: then several may come. */
+static inline bool starts_with_number(const frame *top) {
+    PyObject *const list = top->container;
+    return (size_t)PyList_GET_SIZE(list) > top->next &&
+           is_number(PyList_GET_ITEM(list, (Py_ssize_t)top->next));
+}
+
+static inline bool is_plain(const frame *open) {
+    return open->kind == KIND_DICT ? open->entries != NULL : open->kind == KIND_LIST;
+}
+
+/* Makes PLAIN_ROOM at `end` and lets the hash have its share; NULL when memory runs out. */
+static OVT_NEVER_INLINE char *make_plain_room(walk *w, char *end) {
+    ovt_buffer_offer(w->out, end);
+    return make_room(w->out, end, PLAIN_ROOM);
+}
+
+/* Whether a str is short ASCII that no white space may have to be trimmed from. */
+OVT_ALWAYS_INLINE bool is_plain_str(PyObject *str, bool trims) {
+    const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)str) + 1);
+    const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
+    return PyUnicode_IS_COMPACT_ASCII(str) && length <= SHORT_UTF8 &&
+           !((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0);
+}
+
+OVT_ALWAYS_INLINE char *put_plain_str(PyObject *str, char *end) {
+    *end++ = '"';
+    end = ovt_put_bytes(end, (const uint8_t *)(((PyASCIIObject *)str) + 1),
+                        (size_t)PyUnicode_GET_LENGTH(str), true);
+    *end++ = '"';
+    return end;
+}
+
+OVT_ALWAYS_INLINE char *put_finite(const walk *w, double number, char *end) {
+    return end + (w->profile->exact_integral_floats ? ovt_write_double_integral_exact(end, number)
+                                                    : ovt_write_double(end, number));
+}
+
+/* Closes a list, or an object that was read in place. */
+OVT_ALWAYS_INLINE char *close_plain(walk *w, frame *top, char *end) {
+    end = make_room(w->out, end, 1);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return NULL;
+    }
+    w->depth--;
+    if (top->kind == KIND_LIST) {
+        *end = ']';
+    } else {
+        *end = '}';
+        w->member_count = top->first;
+        top->layout->in_use--;
+        top->layout = NULL;
+    }
+    return end + 1;
+}
+
+/* Writes on from the innermost container as long as nothing comes but scalars of built-in types,
+ * lists, and dicts whose members are read in place: no Python code runs here, and no reference is
+ * held. Stops where there is anything else to do, at what comes next.
+ *
+ * This loop is where most of the time goes. What changes from value to value is in variables, which
+ * a frame takes only while another is open inside it; and it is one loop for objects and lists, as
+ * its parts share what it has in registers. */
+static outcome walk_plain(walk *w) {
+    const bool trims = w->trims;
+    char *end = w->out->end;
+    while (w->depth != 0 && is_plain(&w->frames[w->depth - 1])) {
+        frame *const top = &w->frames[w->depth - 1];
+        const bool is_object = top->kind == KIND_DICT;
+        if (!is_object && starts_with_number(top)) {
+            w->out->end = end;
+            if (!write_numbers(w, top)) {
+                return no_memory();
+            }
+            end = w->out->end;
+        }
+        const ovt_layout_key *const keys = is_object ? top->layout->in_order : NULL;
+        const ovt_dict_entry *const entries = top->entries;
+        PyObject *const *const items = is_object ? NULL : ((PyListObject *)top->container)->ob_item;
+        const size_t count =
+            is_object ? top->layout->count : (size_t)PyList_GET_SIZE(top->container);
+        const size_t first = is_object ? top->first : 0;
+        size_t at = top->next - first, comma = !top->is_first;
+        char *start, *until = free_until(w->out, PLAIN_ROOM);
+        PyObject *value;
+        PyTypeObject *type;
+        for (; at != count; at++) {
+            if (OVT_UNLIKELY(end >= until)) {
+                end = make_plain_room(w, end);
+                if (OVT_UNLIKELY(end == NULL)) {
+                    return no_memory();
+                }
+                until = free_until(w->out, PLAIN_ROOM);
+            }
+            *end = ',';
+            start = end + comma;
+            if (is_object) {
+                start = put_known_key(&keys[at], start);
+                value = entries[keys[at].index].value;
+            } else {
+                value = items[at];
+            }
+            type = Py_TYPE(value);
+            int64_t number;
+            if (type == &PyUnicode_Type) {
+                if (OVT_LIKELY(is_plain_str(value, trims))) {
+                    end = put_plain_str(value, start);
+                } else {
+                    ovt_status status = OVT_OK;
+                    end = put_other_str(w, value, start, &status);
+                    if (OVT_UNLIKELY(status != OVT_OK)) {
+                        top->next = first + at + 1;
+                        return fail(w, status, value);
+                    }
+                    until = free_until(w->out, PLAIN_ROOM);
+                }
+            } else if (type == &PyLong_Type && ovt_small_int(value, &number) &&
+                       is_safe_integer(number)) {
+                end = start + ovt_write_i64(start, number);
+            } else if (type == &PyFloat_Type && isfinite(PyFloat_AS_DOUBLE(value))) {
+                end = put_finite(w, PyFloat_AS_DOUBLE(value), start);
+            } else if (type == &PyDict_Type || type == &PyList_Type) {
+                goto stop;
+            } else if (value == Py_True) {
+                end = put_text(start, "true", 4);
+            } else if (value == Py_False) {
+                end = put_text(start, "false", 5);
+            } else if (value == Py_None && w->profile->drop_none) {
+                continue;
+            } else if (value == Py_None) {
+                end = put_text(start, "null", 4);
+            } else {
+                goto stop;
+            }
+            comma = 1;
+        }
+        end = close_plain(w, top, end);
+        if (OVT_UNLIKELY(end == NULL)) {
+            return no_memory();
+        }
+        continue;
+    stop:
+        top->next = first + at;
+        top->is_first = !comma;
+        w->out->end = end;
+        if (type != &PyDict_Type && type != &PyList_Type) {
+            return DONE;
+        }
+        top->next++;
+        top->is_first = false;
+        w->out->end = start;
+        const value_kind kind = type == &PyDict_Type ? KIND_DICT : KIND_LIST;
+        if (open_frame(w, kind, value, value, NULL) == FAILED) {
+            return FAILED;
+        }
+        if (OVT_UNLIKELY(w->is_strong)) { /* a key was asked for its text */
+            return DONE;
+        }
+        end = w->out->end;
+    }
+    w->out->end = end;
+    return DONE;
+}
+
 static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection) {
     value_kind kind = kind_of(w, root);
     if (kind == KIND_OTHER && convert(w, &root, &kind) == FAILED) {
@@ -1841,6 +2189,14 @@ static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection)
     }
     drop_current(w);
     while (w->depth != 0) {
+        if (!w->is_strong) {
+            if (OVT_UNLIKELY(walk_plain(w) == FAILED)) {
+                return FAILED;
+            }
+            if (w->depth == 0) {
+                break;
+            }
+        }
         frame *top = &w->frames[w->depth - 1];
         const outcome result = top->kind == KIND_DICT   ? walk_members(w, top)
                                : top->kind == KIND_WIDE ? walk_wide(w, top)

@@ -13,6 +13,7 @@
 #include <Python.h>
 
 #include "buffer.h"
+#include "dict_entries.h"
 #include "key_memory.h"
 #include "profile.h"
 #include "status.h"
@@ -37,6 +38,7 @@ typedef struct {
     int *running_conversions;
     ovt_spare *spare;           /* for texts that outgrow the C stack */
     ovt_key_memory *key_memory; /* of all walks */
+    bool reads_entries;         /* of dicts, in place */
 } ovt_python_side;
 
 /* Whether a walk that starts now may be inside another. */
@@ -46,10 +48,10 @@ static inline bool ovt_may_be_nested(const ovt_python_side *python) {
 
 /* What of an exact dict takes part, at the top level. All zero: everything. */
 typedef struct {
-    PyObject *const *names;  /* exact str objects, all different */
-    PyObject *const *values; /* of the names, which alone take part; NULL: the names are left out */
-    Py_ssize_t count;
-    bool is_partial; /* else everything takes part */
+    const ovt_dict_entry *kept; /* what alone takes part, or NULL; the keys are exact str objects */
+    PyObject *const *dropped;   /* the keys that are left out, likewise, or NULL */
+    Py_ssize_t count;           /* of one or the other, all different */
+    bool is_partial;            /* else everything takes part */
 } ovt_selection;
 
 /* How to walk. */

@@ -287,9 +287,12 @@ static void check_in_place(void) {
 }
 
 /* Messages that are finished together, of lengths that differ and with a start that went before,
- * have the digests that each has in one shot. */
-static void check_together(size_t count, size_t shortest, size_t start) {
-    uint8_t *const bytes = pattern(SUITE_LENGTHS + TOGETHER * TOGETHER_STEP);
+ * have the digests that each has in one shot. `roomy` has a bit for each that may be padded where
+ * it stands. */
+static void check_together(size_t count, size_t shortest, size_t start, unsigned roomy) {
+    const size_t longest = SUITE_LENGTHS + TOGETHER * TOGETHER_STEP;
+    uint8_t *const bytes = pattern(longest);
+    uint8_t *rooms[TOGETHER];
     ovt_sha256 hashes[TOGETHER];
     ovt_sha256_message messages[TOGETHER];
     uint8_t digests[TOGETHER][OVT_SHA256_DIGEST_SIZE], whole[OVT_SHA256_DIGEST_SIZE];
@@ -298,14 +301,19 @@ static void check_together(size_t count, size_t shortest, size_t start) {
         const size_t before = start < length ? start : length;
         ovt_sha256_init(&hashes[i]);
         ovt_sha256_update(&hashes[i], bytes + i, before);
-        messages[i] =
-            (ovt_sha256_message){&hashes[i], bytes + i + before, length - before, digests[i]};
+        const size_t rest = length - before;
+        rooms[i] = malloc(rest + OVT_SHA256_PAD_ROOM);
+        memcpy(rooms[i], bytes + i + before, rest);
+        const bool has_room = (roomy >> i & 1) != 0;
+        messages[i] = (ovt_sha256_message){&hashes[i], has_room ? rooms[i] : bytes + i + before,
+                                           rest, digests[i], has_room};
     }
     ovt_sha256_finish_all(messages, count);
     for (size_t i = 0; i < count; i++) {
         ovt_sha256_digest(bytes + i, shortest + (i * 3 + 1) % TOGETHER * TOGETHER_STEP, whole);
         if (!equal(digests[i], whole))
             differs("together and one shot (shortest, message)", (long)shortest, (long)i);
+        free(rooms[i]);
     }
     free(bytes);
 }
@@ -313,9 +321,13 @@ static void check_together(size_t count, size_t shortest, size_t start) {
 static void check_all_together(void) {
     for (size_t count = 0; count <= TOGETHER; count++) {
         for (size_t shortest = 0; shortest < 2 * OVT_SHA256_BLOCK_SIZE; shortest++) {
-            check_together(count, shortest, 0);
-            check_together(count, shortest, OVT_SHA256_BLOCK_SIZE);
-            check_together(count, shortest, 1);
+            for (size_t start = 0; start <= OVT_SHA256_BLOCK_SIZE; start += OVT_SHA256_BLOCK_SIZE) {
+                check_together(count, shortest, start, 0);
+                check_together(count, shortest, start, 0x55);
+                check_together(count, shortest, start, ~0u);
+            }
+            check_together(count, shortest, 1, 0);
+            check_together(count, shortest, 1, ~0u);
         }
     }
 }
@@ -371,7 +383,7 @@ static int print_constants(void) {
     ovt_sha256 hash;
     ovt_sha256_init(&hash);
     for (int i = 0; i < 8; i++)
-        printf("%08lx\n", (unsigned long)hash.state[i]);
+        printf("%08lx\n", (unsigned long)hash.state[ovt_sha256_place[i]]);
     for (int i = 0; i < 64; i++)
         printf("%08lx\n", (unsigned long)ovt_sha256_constants[i]);
     return 0;
