@@ -1503,9 +1503,9 @@ static inline const char *text_of_wide_key(PyObject *key, bool *is_ascii, size_t
 static inline bool is_short_scalar(value_kind kind, PyObject *value) {
     int64_t number;
     switch (kind) {
-    case KIND_STR: /* no more is made to keep its UTF-8 than without a wide object */
+    case KIND_STR:
         return PyUnicode_GET_LENGTH(value) <=
-               (PyUnicode_IS_COMPACT_ASCII(value) ? SHORT_UTF8 : KEPT_WITH_HASH);
+               (PyUnicode_IS_COMPACT_ASCII(value) ? SHORT_UTF8 : SHORT_UTF8 / 4);
     case KIND_INT:
         return ovt_small_int(value, &number) && is_safe_integer(number);
     case KIND_FLOAT:
