@@ -10,7 +10,9 @@ import inspect
 import io
 import json
 import math
+import random
 import struct
+import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -366,3 +368,33 @@ def test_a_mapping_may_be_of_any_kind(engine: ModuleType) -> None:
             return 2
 
     assert dumps(engine, [Reading()]) == '[{"a":1,"bb":2}]'
+
+
+def test_texts_as_long_as_the_ones_before_and_others(native: ModuleType) -> None:
+    """A text is written into bytes of the length that the last two had, if that was long."""
+    source = random.Random("lengths")
+    steps = [0, 100, 4_090, 4_096, 4_100, 5_000, 16_380, 16_400, 60_000, 126_000, 130_000, 300_000]
+    for _ in range(300):
+        length = source.choice(steps)
+        for _ in range(source.randrange(1, 5)):
+            text = "x" * (length + source.randrange(3))
+            for pieces in ([text], [text[at : at + 200] for at in range(0, len(text), 200)]):
+                written = native.dumps(pieces)
+                assert written == json.dumps(pieces, separators=(",", ":")).encode()
+        with pytest.raises(overturn_fast.SurrogateError):
+            native.dumps(["x" * source.choice(steps), "\ud800"])
+
+
+def test_bytes_hold_no_more_than_their_text(native: ModuleType) -> None:
+    long = {str(number): "x" * 100 for number in range(1_000)}
+    for _ in range(4):
+        native.dumps(long)
+    tracemalloc.start()
+    try:
+        kept = [native.dumps(["x" * 4_000])]
+        before, _ = tracemalloc.get_traced_memory()
+        kept += [native.dumps(["x" * 4_000]) for _ in range(20)]
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < sum(map(len, kept)) * 1.1 + 4_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import enum
 import json
 import random
@@ -100,6 +101,76 @@ def test_random_mixtures_of_all_kinds_of_characters_are_written_as_the_rules_say
         text = "".join(source.choice([*MARKS, "a", "é", "中"]) for _ in range(length))
         assert engine.canonical_with("jcs", text) == quoted(text)
         assert engine.canonical_json(text) == quoted(text.strip())
+
+
+# -- the string writers of the native engine -------------------------------------------------------
+
+
+@pytest.fixture(params=["avx512", "baseline"])
+def writer(request: pytest.FixtureRequest, native: ModuleType) -> Iterator[ModuleType]:
+    """The native engine with each of its string writers in turn."""
+    from overturn_fast._native import ffi, lib
+
+    chosen = ffi.string(lib.ovt_units_variant_name())
+    if not lib.ovt_units_select(request.param.encode()):
+        pytest.skip(f"this processor or this build has no {request.param}")
+    yield native
+    lib.ovt_units_select(chosen)
+
+
+def by_units(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def fresh(text: str) -> str:
+    """An equal str that is another object: it keeps no UTF-8 yet."""
+    return (text + "x")[:-1]
+
+
+def keep_utf8(text: str) -> None:
+    """Have CPython keep a str's UTF-8 with it, as the C API does for whoever asks for it."""
+    ctypes.pythonapi.PyUnicode_AsUTF8(ctypes.py_object(text))
+
+
+def test_values_and_keys_are_the_same_with_every_writer(writer: ModuleType) -> None:
+    texts = sorted(set(strings_with_a_mark_at_every_position()), key=by_units)
+    members = (f"{quoted(text)}:{quoted(text)}" for text in texts)
+    expected = "{" + ",".join(members) + "}"
+    value = {fresh(text): fresh(text) for text in reversed(texts)}
+    assert writer.canonical_with("jcs", value) == expected
+
+
+def test_a_str_that_keeps_its_utf8_is_written_like_any_other(writer: ModuleType) -> None:
+    for text in ("é", 'é"', "中\n" * 40, "é" * 5_000, "\x01é", " é ", "\u3000é\u3000"):
+        for kept in (fresh(text), fresh(text)):
+            keep_utf8(kept)
+            assert (
+                writer.canonical_with("jcs", {kept: kept}) == f"{{{quoted(text)}:{quoted(text)}}}"
+            )
+            assert writer.canonical_json(kept) == quoted(text.strip())
+
+
+def test_the_first_key_at_fault_is_named_with_every_writer(
+    writer: ModuleType, pure: ModuleType
+) -> None:
+    plain = [f"ключ{number}" for number in range(40)]
+    for place in (0, 1, 15, 16, 17, 39):
+        for other in ("é\udfff", 5):
+            keys: list[Any] = list(plain)
+            keys.insert(place, f"é\ud800{place}")
+            keys.insert(place + 1, other)
+            value = dict.fromkeys(keys, 1)
+            for profile in ALL_PROFILES:
+                told = [failure_of(engine, profile, value) for engine in (writer, pure)]
+                assert told[0] == told[1]
+
+
+def failure_of(engine: ModuleType, profile: str, value: object) -> str:
+    """The text of a value, or what was raised."""
+    try:
+        return str(engine.canonical_with(profile, value))
+    except ValueError as error:
+        return f"{type(error).__name__}: {error}"
 
 
 # -- trimming --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "growth.h"
 #include "key_order.h"
+#include "large_block.h"
 #include "number_read.h"
 #include "number_write.h"
 #include "text_arrange.h"
@@ -102,29 +103,28 @@ static OVT_NEVER_INLINE bool grow_frames(canonicalizer *c) {
     return true;
 }
 
-/* The three arrays grow one after the other; the capacity only once all have. */
+/* The three arrays are one block of the heap: were there several, the system would take and give
+ * their pages with each text. */
 static OVT_NEVER_INLINE bool grow_members(canonicalizer *c) {
-    const size_t used = c->member_count;
-    size_t capacity = c->member_capacity;
-    ovt_member *const members =
-        ovt_grown(c->members, c->inline_members, used, &capacity, used + 1, sizeof *members);
+    const size_t used = c->member_count, capacity = 4 * c->member_capacity;
+    const size_t each = sizeof *c->members + sizeof *c->places + sizeof *c->order;
+    if (capacity > SIZE_MAX / 4 / each) {
+        return false;
+    }
+    ovt_member *const members = ovt_large_block(capacity * each);
     if (members == NULL) {
         return false;
     }
+    member_place *const places = (member_place *)(members + capacity);
+    uint32_t *const order = (uint32_t *)(places + capacity);
+    memcpy(members, c->members, used * sizeof *members);
+    memcpy(places, c->places, used * sizeof *places);
+    memcpy(order, c->order, used * sizeof *order);
+    if (c->members != c->inline_members) {
+        free(c->members);
+    }
     c->members = members;
-    capacity = c->member_capacity;
-    member_place *const places =
-        ovt_grown(c->places, c->inline_places, used, &capacity, used + 1, sizeof *places);
-    if (places == NULL) {
-        return false;
-    }
     c->places = places;
-    capacity = c->member_capacity;
-    uint32_t *const order =
-        ovt_grown(c->order, c->inline_order, used, &capacity, used + 1, sizeof *order);
-    if (order == NULL) {
-        return false;
-    }
     c->order = order;
     c->member_capacity = capacity;
     return true;
@@ -816,12 +816,6 @@ static void release(canonicalizer *c) {
     }
     if (c->members != c->inline_members) {
         free(c->members);
-    }
-    if (c->places != c->inline_places) {
-        free(c->places);
-    }
-    if (c->order != c->inline_order) {
-        free(c->order);
     }
 }
 

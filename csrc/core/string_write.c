@@ -1,13 +1,18 @@
 #include "string_write.h"
 
+#include "character_put.h"
 #include "string_put.h"
+#include "string_units.h"
 
-/* Code points written between two looks at the buffer: few enough that hashing them runs beside the
- * writing of the next ones. */
-enum { PIECE = 64 };
+enum {
+    /* Code points written between two looks at the buffer. With a hash few enough that hashing them
+     * runs beside the writing of the next ones. */
+    PIECE = 1024,
+    PIECE_WITH_HASH = 256,
+    SHORT = 64,       /* bytes that are written in one go */
+    LEAST_PIECE = 64, /* that is written where there is no room for a whole one */
+};
 
-/* How each ASCII character is written: the bytes from the lowest up, and in the highest how many
- * they are. */
 #define BYTES(count, bytes) ((uint64_t)(count) << 56 | (bytes))
 #define LETTER(letter) BYTES(2, '\\' | (uint64_t)(letter) << 8)
 #define HEX_DIGIT(n) ((n) < 10 ? '0' + (n) : 'a' + (n)-10)
@@ -21,7 +26,7 @@ enum { PIECE = 64 };
     SELF(c), SELF(c + 1), SELF(c + 2), SELF(c + 3), SELF(c + 4), SELF(c + 5), SELF(c + 6),         \
         SELF(c + 7)
 
-static const uint64_t ascii_texts[0x80] = {
+const uint64_t ovt_ascii_texts[0x80] = {
     HEX_8(0x00),  LETTER('b'),  LETTER('t'),  LETTER('n'),  HEX(0x0B),  LETTER('f'),  LETTER('r'),
     HEX(0x0E),    HEX(0x0F),    HEX_8(0x10),  HEX_8(0x18),  SELF(' '),  SELF('!'),    LETTER('"'),
     SELF('#'),    SELF('$'),    SELF('%'),    SELF('&'),    SELF('\''), SELF_8(0x28), SELF_8(0x30),
@@ -42,10 +47,6 @@ static inline bool is_low_surrogate(uint32_t unit) {
     return (unit & 0xFFFFFC00u) == 0xDC00;
 }
 
-static inline bool is_surrogate(uint32_t unit) {
-    return (unit & 0xFFFFF800u) == 0xD800;
-}
-
 static inline uint32_t joined(uint32_t high, uint32_t low) {
     return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
 }
@@ -59,43 +60,8 @@ static char *put_hex_escape(char *out, uint32_t unit) {
     return out + OVT_LONGEST_ESCAPE;
 }
 
-/* Stores the lowest `count` bytes of a little-endian word; eight may be touched. */
-static inline char *put_word(char *out, uint64_t word, size_t count) {
-    ovt_store_le64(out, word);
-    return out + count;
-}
-
-/* An ASCII character, escaped where it must be; eight bytes may be touched. */
-static inline char *put_ascii(char *out, uint32_t unit) {
-    const uint64_t text = ascii_texts[unit];
-    return put_word(out, text, text >> 56);
-}
-
 char *ovt_put_escape(char *out, uint8_t byte) {
-    return put_ascii(out, byte);
-}
-
-/* A code point of the Basic Multilingual Plane from U+0080 up as UTF-8 (a surrogate as WTF-8), in
- * two or three bytes without a branch: which of them it takes is seldom to be guessed. */
-static inline char *put_two_or_three(char *out, uint32_t code_point) {
-    const uint64_t last = code_point & 0x3F, middle = code_point >> 6 & 0x3F;
-    const uint64_t two = (0xC0 | code_point >> 6) | (0x80 | last) << 8;
-    const uint64_t three = (0xE0 | code_point >> 12) | (0x80 | middle) << 8 | (0x80 | last) << 16;
-    const uint64_t takes_three = code_point >= 0x800;
-    return put_word(out, two ^ ((two ^ three) & (0 - takes_three)), 2 + takes_three);
-}
-
-/* A code point from U+0080 up as UTF-8; eight bytes may be touched. */
-static inline char *put_multibyte(char *out, uint32_t code_point) {
-    if (OVT_LIKELY(code_point < 0x10000)) {
-        return put_two_or_three(out, code_point);
-    }
-    const uint64_t last = code_point & 0x3F, third = code_point >> 6 & 0x3F;
-    const uint64_t second = code_point >> 12 & 0x3F;
-    return put_word(out,
-                    (0xF0 | code_point >> 18) | (0x80 | second) << 8 | (0x80 | third) << 16 |
-                        (0x80 | last) << 24,
-                    4);
+    return ovt_put_ascii(out, byte);
 }
 
 static inline char *put_utf8(char *out, uint32_t code_point) {
@@ -103,23 +69,51 @@ static inline char *put_utf8(char *out, uint32_t code_point) {
         *out = (char)code_point;
         return out + 1;
     }
-    return put_multibyte(out, code_point);
+    return ovt_put_character(out, code_point, 0, 4);
 }
 
 static inline bool reserve_piece(ovt_buffer *out, size_t count) {
-    return ovt_buffer_reserve(out, count * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK);
+    return ovt_buffer_reserve(out, ovt_quoted_room(count));
+}
+
+/* Makes room for a piece of what is `left`, and says how long it is; false if memory runs out. */
+static inline bool reserve_next_piece(ovt_buffer *out, size_t left, size_t *piece) {
+    const size_t most = out->hash != NULL ? PIECE_WITH_HASH : PIECE;
+    const size_t room = (size_t)(out->limit - out->end);
+    *piece = left < most ? left : most;
+    if (OVT_LIKELY(room >= ovt_quoted_room(*piece))) {
+        return true;
+    }
+    if (room >= ovt_quoted_room(LEAST_PIECE)) {
+        *piece = (room - OVT_QUOTED_SLACK) / OVT_LONGEST_ESCAPE;
+        return true;
+    }
+    return ovt_buffer_grow(out, ovt_quoted_room(*piece));
+}
+
+/* Escapes bytes for which there is room. */
+static inline char *put_long_bytes(char *out, const uint8_t *bytes, size_t count) {
+    const ovt_units_variant *const units = ovt_units();
+    for (size_t index = 0;;) {
+        const ovt_units_written written = units->bytes(out, bytes, index, count, 1);
+        if (OVT_LIKELY(written.index == count)) {
+            return written.end;
+        }
+        const size_t left = count - written.index;
+        const size_t few = left < OVT_PUT_STEP ? left : OVT_PUT_STEP;
+        out = ovt_put_bytes_singly(written.end, bytes + written.index, few);
+        index = written.index + few;
+    }
 }
 
 static ovt_status write_long_bytes(ovt_buffer *out, const uint8_t *bytes, size_t count) {
-    while (count != 0) {
-        const size_t piece = count < PIECE ? count : PIECE;
-        if (!reserve_piece(out, piece)) {
+    size_t piece;
+    for (; count != 0; count -= piece, bytes += piece) {
+        if (!reserve_next_piece(out, count, &piece)) {
             return OVT_NO_MEMORY;
         }
-        out->end = ovt_put_bytes(out->end, bytes, piece, false);
+        out->end = put_long_bytes(out->end, bytes, piece);
         ovt_buffer_offer(out, out->end);
-        bytes += piece;
-        count -= piece;
     }
     return OVT_OK;
 }
@@ -127,7 +121,7 @@ static ovt_status write_long_bytes(ovt_buffer *out, const uint8_t *bytes, size_t
 /* Bytes between quotes, with `suffix` after the closing one (nothing when it is 0). */
 static inline ovt_status write_quoted_bytes(ovt_buffer *out, const uint8_t *bytes, size_t count,
                                             char suffix) {
-    const bool is_short = count <= PIECE;
+    const bool is_short = count <= SHORT;
     if (!reserve_piece(out, is_short ? count : 0)) {
         return OVT_NO_MEMORY;
     }
@@ -149,42 +143,6 @@ static inline ovt_status write_quoted_bytes(ovt_buffer *out, const uint8_t *byte
 
 /* ---- code points --------------------------------------------------------------------------- */
 
-/* Sixteen units from `index` on as bytes: plain ASCII as it is, and every other character as a byte
- * that ovt_special_marks marks. */
-OVT_ALWAYS_INLINE ovt_block narrowed_units(const void *data, size_t index, int width) {
-    if (width == 1) {
-        return ovt_block_load((const uint8_t *)data + index);
-    }
-#if OVT_X86_64
-    /* Saturation takes what is above 0x7FFF for negative and makes it 0, a control character. */
-    const __m128i *const blocks =
-        (const __m128i *)(const void *)((const char *)data + index * (size_t)width);
-    if (width == 2) {
-        return _mm_packus_epi16(_mm_loadu_si128(blocks), _mm_loadu_si128(blocks + 1));
-    }
-    return _mm_packus_epi16(
-        _mm_packs_epi32(_mm_loadu_si128(blocks), _mm_loadu_si128(blocks + 1)),
-        _mm_packs_epi32(_mm_loadu_si128(blocks + 2), _mm_loadu_si128(blocks + 3)));
-#elif OVT_AARCH64
-    if (width == 2) {
-        const uint16_t *const units = (const uint16_t *)data + index;
-        return vcombine_u8(vqmovn_u16(vld1q_u16(units)), vqmovn_u16(vld1q_u16(units + 8)));
-    }
-    const uint32_t *const units = (const uint32_t *)data + index;
-    return vcombine_u8(
-        vqmovn_u16(vcombine_u16(vqmovn_u32(vld1q_u32(units)), vqmovn_u32(vld1q_u32(units + 4)))),
-        vqmovn_u16(
-            vcombine_u16(vqmovn_u32(vld1q_u32(units + 8)), vqmovn_u32(vld1q_u32(units + 12)))));
-#else
-    uint8_t bytes[OVT_PUT_STEP];
-    for (size_t i = 0; i < OVT_PUT_STEP; i++) {
-        const uint32_t unit = ovt_unit_at(data, index + i, width);
-        bytes[i] = unit < 0x80 ? (uint8_t)unit : 0x80;
-    }
-    return ovt_block_load(bytes);
-#endif
-}
-
 /* Writes the unit at *index, which is a surrogate, or the pair that begins there. */
 static OVT_NEVER_INLINE char *put_surrogate(char *out, const ovt_profile *profile, ovt_text text,
                                             size_t *index) {
@@ -193,7 +151,7 @@ static OVT_NEVER_INLINE char *put_surrogate(char *out, const ovt_profile *profil
         *index + 1 < text.length ? ovt_unit_at(text.data, *index + 1, text.width) : 0;
     if (profile->join_surrogates && is_high_surrogate(unit) && is_low_surrogate(next)) {
         *index += 2;
-        return put_multibyte(out, joined(unit, next));
+        return ovt_put_supplementary(out, joined(unit, next));
     }
     if (!profile->escape_surrogates) {
         return NULL;
@@ -202,99 +160,66 @@ static OVT_NEVER_INLINE char *put_surrogate(char *out, const ovt_profile *profil
     return put_hex_escape(out, unit);
 }
 
-/* Copies the plain ASCII units from `index` on; returns how many of the next sixteen are. */
-OVT_ALWAYS_INLINE size_t copy_plain_units(char *out, const void *data, size_t index, int width) {
-    const ovt_block block = narrowed_units(data, index, width);
-    const uint64_t marks = ovt_special_marks(block);
-    ovt_block_store(out, block);
-    return marks == 0 ? OVT_PUT_STEP : ovt_first_mark(marks);
-}
-
-/* Writes a unit that is no surrogate, escaped where that must be, without a branch on which it is:
- * what breaks a run of plain text is seldom to be guessed. */
-OVT_ALWAYS_INLINE char *put_special(char *out, uint32_t unit, int width) {
-    if (width == 4 && unit >= 0x10000) {
-        return put_multibyte(out, unit);
-    }
-    const uint64_t last = unit & 0x3F, middle = unit >> 6 & 0x3F;
-    const uint64_t two = (0xC0 | unit >> 6) | (0x80 | last) << 8;
-    const uint64_t three = (0xE0 | unit >> 12) | (0x80 | middle) << 8 | (0x80 | last) << 16;
-    uint64_t word = ascii_texts[unit & 0x7F], count = word >> 56;
-    word = unit >= 0x80 ? two : word;
-    count = unit >= 0x80 ? 2 : count;
-    if (width > 1) {
-        word = unit >= 0x800 ? three : word;
-        count = unit >= 0x800 ? 3 : count;
-    }
-    return put_word(out, word, count);
-}
-
-/* Writes the units from *index up to `piece_end`; may take one more to complete a pair. */
-OVT_ALWAYS_INLINE ovt_status put_units(ovt_buffer *buffer, const ovt_profile *profile,
-                                       ovt_text text, size_t *index, size_t piece_end, int width) {
+/* Writes the few units from *index on, before `piece_end`, at which the fast way has stopped; may
+ * take one more to complete a pair. */
+static OVT_NEVER_INLINE ovt_status put_left_units(ovt_buffer *buffer, const ovt_profile *profile,
+                                                  ovt_text text, size_t *index, size_t piece_end) {
     char *out = buffer->end;
-    size_t i = *index;
-    while (i < piece_end) {
-        if (piece_end - i >= OVT_PUT_STEP) {
-            const size_t plain = copy_plain_units(out, text.data, i, width);
-            out += plain;
-            i += plain;
-            if (plain == OVT_PUT_STEP) {
-                continue;
+    const size_t stop = piece_end - *index < OVT_PUT_STEP ? piece_end : *index + OVT_PUT_STEP;
+    while (*index < stop) {
+        const uint32_t unit = ovt_unit_at(text.data, *index, text.width);
+        if (ovt_is_surrogate(unit)) {
+            out = put_surrogate(out, profile, text, index);
+            if (out == NULL) {
+                return OVT_SURROGATE;
             }
+        } else {
+            out = ovt_put_character(out, unit, ovt_ascii_texts[unit & 0x7F], 4);
+            (*index)++;
         }
-        do {
-            const uint32_t unit = ovt_unit_at(text.data, i, width);
-            if (width > 1 && OVT_UNLIKELY(is_surrogate(unit))) {
-                out = put_surrogate(out, profile, text, &i);
-                if (out == NULL) {
-                    return OVT_SURROGATE;
-                }
-            } else {
-                out = put_special(out, unit, width);
-                i++;
-            }
-        } while (i < piece_end &&
-                 (piece_end - i < OVT_PUT_STEP || ovt_unit_at(text.data, i, width) >= 0x80));
     }
     buffer->end = out;
-    *index = i;
     return OVT_OK;
 }
 
-/* The same for the width that the text has; room was made before. */
+/* Writes the units from *index up to `piece_end`; may take one more to complete a pair. Room was
+ * made before. */
 static inline ovt_status put_piece(ovt_buffer *out, const ovt_profile *profile, ovt_text text,
                                    size_t *index, size_t piece_end) {
-    switch (text.width) {
-    case 1:
-        return put_units(out, profile, text, index, piece_end, 1);
-    case 2:
-        return put_units(out, profile, text, index, piece_end, 2);
-    default:
-        return put_units(out, profile, text, index, piece_end, 4);
+    const ovt_units_variant *const units = ovt_units();
+    for (;;) {
+        const ovt_units_written written =
+            units->escaped(out->end, text.data, *index, piece_end, text.width);
+        out->end = written.end;
+        *index = written.index;
+        if (OVT_LIKELY(*index == piece_end)) {
+            return OVT_OK;
+        }
+        const ovt_status status = put_left_units(out, profile, text, index, piece_end);
+        if (status != OVT_OK || *index >= piece_end) {
+            return status;
+        }
     }
 }
 
 static ovt_status write_quoted_units(ovt_buffer *out, const ovt_profile *profile, ovt_text text) {
-    size_t index = 0, piece_end = text.length < PIECE ? text.length : PIECE;
-    if (!reserve_piece(out, piece_end)) {
+    if (!reserve_piece(out, 0)) {
         return OVT_NO_MEMORY;
     }
     ovt_buffer_put(out, '"');
-    for (;;) {
-        const ovt_status status = put_piece(out, profile, text, &index, piece_end);
+    for (size_t index = 0; index < text.length;) {
+        size_t piece;
+        if (!reserve_next_piece(out, text.length - index, &piece)) {
+            return OVT_NO_MEMORY;
+        }
+        const ovt_status status = put_piece(out, profile, text, &index, index + piece);
         if (status != OVT_OK) {
             return status;
         }
         ovt_buffer_offer(out, out->end);
-        if (index == text.length) {
-            break;
-        }
-        const size_t left = text.length - index;
-        piece_end = index + (left < PIECE ? left : PIECE);
-        if (!reserve_piece(out, piece_end - index)) {
-            return OVT_NO_MEMORY;
-        }
+    }
+    if (!reserve_piece(out, 0)) {
+        return OVT_NO_MEMORY;
     }
     ovt_buffer_put(out, '"');
     return OVT_OK;
@@ -410,12 +335,25 @@ ovt_status ovt_write_utf8(ovt_buffer *out, const char *text, size_t length) {
     return write_quoted_bytes(out, (const uint8_t *)text, length, 0);
 }
 
+/* Whether surrogates stand among `count` units: no branch in the loop, so that it can be made of
+ * vector instructions. */
+OVT_ALWAYS_INLINE bool are_there_surrogates(const void *data, size_t index, size_t count,
+                                            int width) {
+    uint32_t found = 0;
+    for (size_t i = index; i < index + count; i++) {
+        found |= ovt_is_surrogate(ovt_unit_at(data, i, width));
+    }
+    return found != 0;
+}
+
 bool ovt_has_surrogates(ovt_text text) {
     if (text.width == 1) {
         return false;
     }
-    for (size_t i = 0; i < text.length; i++) {
-        if (is_surrogate(ovt_unit_at(text.data, i, text.width))) {
+    for (size_t i = 0; i < text.length; i += LEAST_PIECE) {
+        const size_t count = text.length - i < LEAST_PIECE ? text.length - i : LEAST_PIECE;
+        if (text.width == 2 ? are_there_surrogates(text.data, i, count, 2)
+                            : are_there_surrogates(text.data, i, count, 4)) {
             return true;
         }
     }
@@ -444,7 +382,7 @@ ovt_status ovt_write_raw(ovt_buffer *out, ovt_text text) {
             return OVT_NO_MEMORY;
         }
         const uint32_t code_point = next_code_point(text, &index, true);
-        out->end = put_utf8(out->end, is_surrogate(code_point) ? 0xFFFD : code_point);
+        out->end = put_utf8(out->end, ovt_is_surrogate(code_point) ? 0xFFFD : code_point);
     }
     return OVT_OK;
 }
@@ -454,7 +392,7 @@ size_t ovt_encode_wtf8(char *out, ovt_text text, bool join_surrogates, bool *has
     *has_surrogates = false;
     for (size_t index = 0; index < text.length;) {
         const uint32_t code_point = next_code_point(text, &index, join_surrogates);
-        *has_surrogates |= is_surrogate(code_point);
+        *has_surrogates |= ovt_is_surrogate(code_point);
         out = put_utf8(out, code_point);
     }
     return (size_t)(out - start);

@@ -10,6 +10,15 @@
 #include "buffer.h"
 #include "profile.h"
 #include "status.h"
+#include "string_put.h"
+
+/* Quotes, a colon or comma, and what may be touched past a string. */
+enum { OVT_QUOTED_SLACK = 72 };
+
+/* Room for a string of so many code points, or bytes, and for all that. */
+static inline size_t ovt_quoted_room(size_t length) {
+    return length * OVT_LONGEST_ESCAPE + OVT_QUOTED_SLACK;
+}
 
 /* A string as CPython stores it: `length` code points of 1, 2 or 4 bytes each. */
 typedef struct {

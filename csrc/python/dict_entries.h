@@ -46,8 +46,10 @@ static inline const ovt_dict_entry *ovt_dict_entries(PyObject *dict) {
         object->ma_values != NULL) {
         return NULL;
     }
-    return (const ovt_dict_entry *)(const void *)(keys->indices +
-                                                  ((size_t)1 << keys->log2_index_bytes));
+    /* A multiple of eight, but in the table that all empty dicts share, which has no entries: a
+     * pointer to them has to be aligned even so. */
+    const size_t index_bytes = ((size_t)1 << keys->log2_index_bytes | 7) & ~(size_t)7;
+    return (const ovt_dict_entry *)(const void *)(keys->indices + index_bytes);
 }
 
 /* Whether dicts are what is assumed above: what is read of one agrees with what PyDict_Next says,

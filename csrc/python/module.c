@@ -72,6 +72,7 @@ typedef struct {
     Py_ssize_t default_max_depth;
     int running_conversions; /* these two: see ovt_python_side */
     ovt_spare spare;
+    size_t dumped[2];
     ovt_key_memory key_memory;
 } module_state;
 
@@ -481,9 +482,10 @@ static bool select_from(const module_state *state, PyObject *args, PyObject *mat
 enum {
     STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */
     NESTED_BUFFER = 64,   /* the same for a call that may be inside another */
-    MANY_NUMBERS = 1000,  /* in a list that is written in place, from here */
-    MOST_NUMBERS = 5000,  /* to here, which is less than 128 KB */
+    MANY_NUMBERS = 1000,  /* in a list whose length is told by them */
     NUMBER_IN_LIST = 25,  /* bytes: the longest double has 24, and there is a comma */
+    LONG_TEXT = 4096,     /* bytes, from which on a text is written in place */
+    LONGEST_IN_PLACE = 126000, /* with the room beside it less than 128 KB */
 };
 
 /* A call of a tool or a model, as it is given. */
@@ -507,41 +509,55 @@ typedef struct {
     const ovt_walk_options *options;
 } output_job;
 
-/* A new bytes object with room for the text of a value that looks like a long list of numbers, as
- * of an embedding: written in place, it need not be copied. NULL for any other, or without memory
- * for it.
- *
- * For a larger object malloc may ask the system for pages of its own, every time, as what is freed
- * in the end is smaller than what was asked for; new pages cost more than a copy from a block that
- * is kept. */
-static PyObject *room_for_numbers(PyObject *value) {
+/* How long a text may become, if that can be told beforehand, else 0: it looks like a long list of
+ * numbers, as of an embedding, or the last two were as long. */
+static size_t expected_length(PyObject *value, const size_t *dumped) {
 #ifndef Py_GIL_DISABLED /* another thread could change the list meanwhile */
     if (PyList_CheckExact(value)) {
-        const Py_ssize_t count = PyList_GET_SIZE(value);
-        if (count >= MANY_NUMBERS && count <= MOST_NUMBERS &&
-            PyFloat_CheckExact(PyList_GET_ITEM(value, 0))) {
-            PyObject *bytes =
-                PyBytes_FromStringAndSize(NULL, count * NUMBER_IN_LIST + OVT_NUMBER_SIZE * 2);
-            PyErr_Clear();
-            return bytes;
+        const size_t count = (size_t)PyList_GET_SIZE(value);
+        if (count >= MANY_NUMBERS && PyFloat_CheckExact(PyList_GET_ITEM(value, 0))) {
+            return count * NUMBER_IN_LIST;
         }
     }
 #else
     (void)value;
 #endif
-    return NULL;
+    const size_t last = __atomic_load_n(&dumped[0], __ATOMIC_RELAXED);
+    const size_t before = __atomic_load_n(&dumped[1], __ATOMIC_RELAXED);
+    const size_t shorter = last < before ? last : before;
+    return shorter < LONG_TEXT ? 0 : shorter + shorter / 8;
+}
+
+/* A new bytes object with room for a long text: written in place, it need not be copied. NULL for
+ * any other, or without memory for it.
+ *
+ * For a larger object malloc may ask the system for pages of its own, every time, as what is freed
+ * in the end is smaller than what was asked for; new pages cost more than a copy from a block that
+ * is kept. */
+static PyObject *room_for(PyObject *value, const size_t *dumped) {
+    const size_t length = expected_length(value, dumped);
+    if (length == 0 || length > LONGEST_IN_PLACE) {
+        return NULL;
+    }
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(length + OVT_WALK_ROOM));
+    PyErr_Clear();
+    return bytes;
 }
 
 /* The text in `out` as bytes: in `room` itself, whose reference this takes, if it still stands
- * there. */
-static PyObject *bytes_of(const ovt_buffer *out, PyObject *room) {
-    const Py_ssize_t length = (Py_ssize_t)ovt_buffer_length(out);
-    if (room != NULL && out->data == PyBytes_AS_STRING(room)) {
-        _PyBytes_Resize(&room, length);
+ * there and fills most of it. */
+static PyObject *bytes_of(const ovt_buffer *out, PyObject *room, size_t *dumped) {
+    const size_t length = ovt_buffer_length(out);
+    __atomic_store_n(&dumped[1], __atomic_load_n(&dumped[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    __atomic_store_n(&dumped[0], length, __ATOMIC_RELAXED);
+    if (room != NULL && out->data == PyBytes_AS_STRING(room) &&
+        length > (size_t)PyBytes_GET_SIZE(room) / 2) {
+        _PyBytes_Resize(&room, (Py_ssize_t)length);
         return room;
     }
+    PyObject *const bytes = PyBytes_FromStringAndSize(out->data, (Py_ssize_t)length);
     Py_XDECREF(room);
-    return PyBytes_FromStringAndSize(out->data, length);
+    return bytes;
 }
 
 /* Appends an exact str and a newline. */
@@ -623,7 +639,8 @@ static bool write_job(ovt_buffer *out, const output_job *job) {
 }
 
 static PyObject *output_through(char *storage, size_t capacity, const output_job *job) {
-    PyObject *room = job->as_bytes ? room_for_numbers(job->selected->args) : NULL;
+    PyObject *room =
+        job->as_bytes ? room_for(job->selected->args, job->options->python->dumped) : NULL;
     if (room != NULL) {
         storage = PyBytes_AS_STRING(room);
         capacity = (size_t)PyBytes_GET_SIZE(room);
@@ -640,7 +657,7 @@ static PyObject *output_through(char *storage, size_t capacity, const output_job
         ovt_buffer_finish_hash(&out, digest);
         result = ovt_hex_str(digest, job->digits);
     } else if (job->as_bytes) {
-        result = bytes_of(&out, room);
+        result = bytes_of(&out, room, job->options->python->dumped);
     } else {
         result = PyUnicode_DecodeUTF8(out.data, (Py_ssize_t)ovt_buffer_length(&out), NULL);
     }
@@ -774,8 +791,10 @@ static PyObject *tool_fingerprint(PyObject *module, PyObject *const *args, Py_ss
 /* ---- many calls ------------------------------------------------------------------------------ */
 
 enum {
-    BATCH_CALLS = 2,  /* whose digests are made together, two at a time */
-    CALL_ROOM = 4096, /* bytes of each; a longer one moves to the heap */
+    BATCH_CALLS = 2, /* whose digests are made together, two at a time */
+    /* Bytes of each, a longer one moves to the heap. Not a multiple of 4,096: addresses that agree
+     * in their last bits are taken for the same one by the processor at first. */
+    CALL_ROOM = 4096 + 5 * OVT_SHA256_BLOCK_SIZE,
 };
 
 /* Calls that are written and whose digests are not made yet. */
@@ -785,6 +804,12 @@ typedef struct {
     ovt_sha256 hashes[BATCH_CALLS];
     size_t count;
 } call_batch;
+
+/* The first batch in a block that is larger by the size of a block of SHA-256. */
+static call_batch *aligned_batch(void *block) {
+    const uintptr_t size = OVT_SHA256_BLOCK_SIZE;
+    return (call_batch *)(((uintptr_t)block + size - 1) / size * size);
+}
 
 static bool add_parts(call_batch *batch, const call_parts *call, const ovt_walk_options *options) {
     ovt_buffer *const text = &batch->texts[batch->count];
@@ -904,15 +929,17 @@ static PyObject *fingerprint_many(PyObject *module, PyObject *const *args, Py_ss
     }
     PyObject *digests = NULL;
     PyObject *const calls = PyObject_GetIter(given[0]);
-    call_batch *const batch = calls == NULL ? NULL : PyMem_RawMalloc(sizeof *batch);
-    if (batch != NULL) {
+    void *const block =
+        calls == NULL ? NULL : PyMem_RawMalloc(sizeof(call_batch) + OVT_SHA256_BLOCK_SIZE);
+    if (block != NULL) {
+        call_batch *const batch = aligned_batch(block);
         batch->count = 0;
         digests = digests_of(state, calls, &options, batch);
         clear_batch(batch);
     } else if (calls != NULL) {
         PyErr_NoMemory();
     }
-    PyMem_RawFree(batch);
+    PyMem_RawFree(block);
     Py_XDECREF(calls);
     return digests;
 }
@@ -1650,6 +1677,7 @@ static int execute_module(PyObject *module) {
     module_state *state = state_of(module);
     state->python.running_conversions = &state->running_conversions;
     state->python.spare = &state->spare;
+    state->python.dumped = state->dumped;
     state->python.key_memory = &state->key_memory;
     state->python.reads_entries = ovt_dict_layout_holds();
     for (int i = 0; i < NAME_COUNT; i++) {

@@ -7,9 +7,11 @@
 #include "int_value.h"
 #include "key_memory.h"
 #include "key_order.h"
+#include "large_block.h"
 #include "number_put.h"
 #include "number_write.h"
 #include "string_put.h"
+#include "string_units.h"
 
 /* ---- the state of a walk ------------------------------------------------------------------- */
 
@@ -28,7 +30,10 @@ typedef enum {
     KIND_SET_ITEMS, /* _convert.SetItems: a list, written in the order of its items' texts */
     KIND_OTHER,     /* for the converter */
     KIND_DROPPED,   /* the converter's answer: left out */
+    KIND_WIDE,      /* of a frame: a dict whose members are sorted as texts */
 } value_kind;
+
+typedef struct wide_object wide_object;
 
 /* An open container. */
 typedef struct {
@@ -42,7 +47,7 @@ typedef struct {
     /* Object: where its members are read as long as no Python code has run, with a layout only; its
      * part of the walk's members is then not filled in yet. NULL: they are. */
     const ovt_dict_entry *entries;
-    value_kind kind; /* KIND_DICT for every object */
+    value_kind kind; /* KIND_DICT for every object but a KIND_WIDE one */
     bool is_first;   /* no member has been written yet */
 } frame;
 
@@ -51,6 +56,8 @@ enum {
     INLINE_MEMBERS = 48,
     FIRST_FRAMES = 256, /* on the heap */
     FIRST_MEMBERS = 512,
+    WIDE = 128,             /* members of a dict whose texts are sorted */
+    WIDE_WITH_HASH = 2048,  /* the same where the hash runs beside the writing */
     LARGEST_SAFE_BITS = 53, /* integers below 2**53 are exact doubles */
 };
 
@@ -79,6 +86,8 @@ typedef struct {
     size_t *marks; /* of all open sets: where in `out` each item's text starts */
     size_t mark_count;
     size_t mark_capacity;
+
+    wide_object *wide; /* the innermost of those that are open, or NULL */
 
     ovt_arena arena;
     ovt_key_memory *memory; /* of key sets, or NULL */
@@ -170,6 +179,8 @@ static void drop_members(walk *w, size_t first) {
     w->member_count = first;
 }
 
+static void release_wide(walk *w);
+
 static void release_walk(walk *w) {
     drop_current(w);
     drop_members(w, 0);
@@ -185,6 +196,9 @@ static void release_walk(walk *w) {
         if (top->layout != NULL) {
             top->layout->in_use--;
         }
+    }
+    while (w->wide != NULL) {
+        release_wide(w);
     }
     ovt_key_memory_give_back(w->memory);
     ovt_arena_release(&w->arena, (ovt_arena_mark){0});
@@ -292,6 +306,8 @@ static outcome no_memory(void) {
     return FAILED;
 }
 
+static PyObject *wide_key(const walk *w, const frame *open);
+
 /* The step from an open container to the member at hand, as overturn_fast._errors.Segment. */
 static PyObject *path_segment(const walk *w, const frame *open) {
     switch (open->kind) {
@@ -302,6 +318,8 @@ static PyObject *path_segment(const walk *w, const frame *open) {
         }
         return PyUnicode_DecodeUTF8(member->text, (Py_ssize_t)member->length, "surrogatepass");
     }
+    case KIND_WIDE:
+        return Py_NewRef(wide_key(w, open));
     case KIND_SET_ITEMS:
         return Py_NewRef(Py_None);
     default:
@@ -664,6 +682,60 @@ static OVT_NEVER_INLINE outcome text_of_surrogate_key(walk *w, PyObject *key, ov
     return DONE;
 }
 
+/* Non-ASCII keys that wait for their texts: made together they take less time. */
+enum { KEYS_TOGETHER = 16 };
+
+typedef struct {
+    ovt_units_key keys[KEYS_TOGETHER];
+    ovt_member *members[KEYS_TOGETHER];
+    size_t count;
+    size_t room; /* for their texts */
+} waiting_keys;
+
+/* Makes the texts of those that wait, in the arena. */
+static OVT_NEVER_INLINE outcome make_key_texts(walk *w, waiting_keys *waiting, bool *may_collide) {
+    const size_t count = waiting->count, room = waiting->room + OVT_UNITS_SLACK;
+    waiting->count = 0;
+    waiting->room = 0;
+    char *text = ovt_arena_take(&w->arena, room);
+    if (text == NULL) {
+        return no_memory();
+    }
+    const char *const end = ovt_units()->keys(text, waiting->keys, count);
+    ovt_arena_shrink(&w->arena, room - (size_t)(end - text));
+    for (size_t i = 0; i < count; i++) {
+        const ovt_units_key *const made = &waiting->keys[i];
+        ovt_member *const member = waiting->members[i];
+        member->text = text;
+        member->length = made->size;
+        member->prefix = made->prefix;
+        text += made->size;
+        if (OVT_UNLIKELY(!made->is_written)) {
+            const ovt_text units = {made->data, made->length, made->width, false};
+            *may_collide = true;
+            if (text_of_surrogate_key(w, member->key, units, member) == FAILED) {
+                return FAILED;
+            }
+        }
+    }
+    return DONE;
+}
+
+/* Has a non-ASCII key wait for its text. */
+static inline outcome add_waiting_key(walk *w, waiting_keys *waiting, ovt_member *member,
+                                      ovt_text text, bool *may_collide) {
+    if (text.length > SIZE_MAX / 8 / KEYS_TOGETHER) {
+        return no_memory();
+    }
+    ovt_units_key *const key = &waiting->keys[waiting->count];
+    key->data = text.data;
+    key->length = text.length;
+    key->width = text.width;
+    waiting->members[waiting->count++] = member;
+    waiting->room += text.length * ovt_units_growth(text.width);
+    return waiting->count < KEYS_TOGETHER ? DONE : make_key_texts(w, waiting, may_collide);
+}
+
 /* The text of a key as str() gives it, which may be the key's own code. */
 static OVT_NEVER_INLINE outcome text_of_key_by_str(walk *w, ovt_member *member) {
     make_strong(w);
@@ -711,17 +783,10 @@ static OVT_NEVER_INLINE outcome text_of_other_key(walk *w, ovt_member *member, b
             set_key_text(member, text.data, text.length);
             return DONE;
         }
-        if (ovt_has_surrogates(text)) {
-            *may_collide = true;
-            return text_of_surrogate_key(w, key, text, member);
-        }
-        size_t length;
-        const char *utf8 = ovt_utf8_of(key, &length);
-        if (utf8 == NULL) {
-            return FAILED;
-        }
-        set_key_text(member, utf8, length);
-        return DONE;
+        waiting_keys waiting = {.count = 0};
+        return add_waiting_key(w, &waiting, member, text, may_collide) == FAILED
+                   ? FAILED
+                   : make_key_texts(w, &waiting, may_collide);
     }
     *may_collide = true;
     char storage[2 * OVT_NUMBER_SIZE];
@@ -830,8 +895,33 @@ static bool add_members(walk *w, PyObject *container, bool is_dict,
     return is_added;
 }
 
+/* Fills in the text of a key that is no compact ASCII str, or has it wait for that. Whichever key
+ * is at fault first is told of, so that none may be looked at while others wait before it. */
+static outcome read_other_key(walk *w, ovt_member *member, waiting_keys *waiting,
+                              bool *may_collide) {
+    PyObject *const key = member->key;
+    ovt_text text;
+    if (OVT_LIKELY(PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT(key))) {
+        size_t length;
+        const char *const utf8 = ovt_cached_utf8(key, &length);
+        if (utf8 != NULL) {
+            set_key_text(member, utf8, length);
+            return DONE;
+        }
+        return ovt_read_str(key, &text) ? add_waiting_key(w, waiting, member, text, may_collide)
+                                        : FAILED;
+    }
+    if (waiting->count != 0 && make_key_texts(w, waiting, may_collide) == FAILED) {
+        return FAILED;
+    }
+    return text_of_other_key(w, member, may_collide);
+}
+
 /* Fills in the texts of the members from `first` on. */
 static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_ascii) {
+    waiting_keys waiting;
+    waiting.count = 0;
+    waiting.room = 0;
     for (size_t i = first; i < w->member_count; i++) {
         ovt_member *member = &w->members[i];
         PyObject *const key = member->key;
@@ -843,15 +933,11 @@ static outcome read_keys(walk *w, size_t first, bool *may_collide, bool *is_asci
             continue;
         }
         *is_ascii = false;
-        size_t length;
-        const char *utf8 = PyUnicode_CheckExact(key) ? ovt_cached_utf8(key, &length) : NULL;
-        if (utf8 != NULL) {
-            set_key_text(member, utf8, length);
-        } else if (text_of_other_key(w, member, may_collide) == FAILED) {
+        if (read_other_key(w, member, &waiting, may_collide) == FAILED) {
             return FAILED;
         }
     }
-    return DONE;
+    return waiting.count == 0 ? DONE : make_key_texts(w, &waiting, may_collide);
 }
 
 /* Of members with one text the last one counts. Shortens the order and returns how many remain;
@@ -930,10 +1016,22 @@ static inline const ovt_dict_entry *entries_of(const walk *w, PyObject *dict,
     return ovt_dict_entries(dict);
 }
 
+static outcome collect_wide(walk *w, frame *open, bool *is_taken);
+
 /* Collects and orders the members of a dict or Pairs for a frame that is not yet open. */
 static outcome collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
     const size_t first = w->member_count;
     open->mark = w->arena;
+    if (is_dict && OVT_UNLIKELY(PyDict_GET_SIZE(open->container) >= WIDE) && selection == NULL &&
+        (w->out->hash == NULL || PyDict_GET_SIZE(open->container) >= WIDE_WITH_HASH)) {
+        bool is_taken;
+        if (collect_wide(w, open, &is_taken) == FAILED) {
+            return FAILED;
+        }
+        if (is_taken) {
+            return DONE;
+        }
+    }
     open->first = first;
     open->next = first;
     open->kind = KIND_DICT;
@@ -1120,13 +1218,12 @@ enum {
     SHORT_UTF8 = 256, /* bytes of a str or key that are written in one go */
     /* For a comma, a key that is remembered, and a plain scalar. */
     PLAIN_ROOM = SCALAR_ROOM + OVT_LAYOUT_QUOTED + SHORT_UTF8 * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK,
-    /* Code points of a str that is made to keep its UTF-8. The hash runs beside the making of it,
-     * and hides what a longer one costs; where there is none, keeping pays from the second time on.
-     */
-    KEPT_WITH_HASH = 64,
-    KEPT_WITHOUT_HASH = 1024,
     PREFETCH_AHEAD = 16, /* members */
-    LAST_SPACE = 0x3000, /* no white space comes after the ideographic space */
+    /* Between the second and the third, and after the last one, there is no white space. */
+    FIRST_WIDE_SPACE = 0x85,
+    NO_BREAK_SPACE = 0xA0,
+    OGHAM_SPACE = 0x1680,
+    LAST_SPACE = 0x3000,
 };
 
 /* The functions below keep the end of the output in a variable, `end`, and hand it on: through
@@ -1158,8 +1255,11 @@ OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes
     return end;
 }
 
+_Static_assert((int)PLAIN_ROOM <= (int)OVT_WALK_ROOM, "the room that callers are told of");
+
 static inline bool may_be_space(uint32_t unit) {
-    return unit <= LAST_SPACE && (unit <= ' ' || unit >= 0x80) && ovt_is_space(unit);
+    const bool is_early = unit <= ' ' || (unit >= FIRST_WIDE_SPACE && unit <= NO_BREAK_SPACE);
+    return unit <= LAST_SPACE && (is_early || unit >= OGHAM_SPACE) && ovt_is_space(unit);
 }
 
 /* Whether a non-empty text begins or ends with white space. */
@@ -1178,43 +1278,49 @@ static inline bool needs_trimming(ovt_text text) {
     }
 }
 
-/* The UTF-8 that CPython keeps with a non-ASCII str, or is made to keep because the str is short:
- * names and labels come again. NULL for any other, or when memory runs out: there is another way.
- */
-static inline const char *kept_utf8(const walk *w, PyObject *value, ovt_text text, size_t *length) {
-    if (text.is_ascii || (w->trims && needs_trimming(text))) {
-        return NULL;
-    }
-    const size_t most = w->out->hash != NULL ? KEPT_WITH_HASH : KEPT_WITHOUT_HASH;
-    const char *utf8 = ovt_cached_utf8(value, length);
-    if (OVT_UNLIKELY(utf8 == NULL) && text.length <= most && !ovt_has_surrogates(text)) {
-        utf8 = ovt_utf8_of(value, length);
-        if (utf8 == NULL) {
-            PyErr_Clear();
-        }
-    }
-    return utf8;
-}
-
-/* A str that is no short ASCII one. */
-static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
-                                            ovt_status *status) {
+/* A str of any kind. */
+static OVT_NEVER_INLINE char *put_any_str(walk *w, PyObject *value, char *end, ovt_status *status) {
     ovt_text text;
+    w->out->end = end;
     if (!ovt_read_str(value, &text)) {
         *status = OVT_NO_MEMORY;
         return end;
     }
     size_t length;
-    const char *utf8 = kept_utf8(w, value, text, &length);
-    if (OVT_LIKELY(utf8 != NULL && length <= SHORT_UTF8)) {
-        end = put_quoted(w->out, end, utf8, length, false);
-        *status = end != NULL ? OVT_OK : OVT_NO_MEMORY;
-        return end != NULL ? end : w->out->end;
-    }
-    w->out->end = end;
+    const char *const utf8 = !text.is_ascii && !(w->trims && needs_trimming(text))
+                                 ? ovt_cached_utf8(value, &length)
+                                 : NULL;
     *status = utf8 != NULL ? ovt_write_utf8(w->out, utf8, length)
                            : ovt_write_string(w->out, w->profile, text);
     return w->out->end;
+}
+
+/* A str that is no short ASCII one. A short one comes from its code points, which lie in its
+ * object, unless CPython keeps the UTF-8 with it: making CPython keep it would cost more than all
+ * this. */
+static OVT_NEVER_INLINE char *put_other_str(walk *w, PyObject *value, char *end,
+                                            ovt_status *status) {
+    const size_t length =
+        PyUnicode_IS_COMPACT(value) ? (size_t)PyUnicode_GET_LENGTH(value) : SIZE_MAX;
+    if (OVT_LIKELY(length <= OVT_UNITS_FEW && !PyUnicode_IS_ASCII(value))) {
+        const ovt_text text = {((PyCompactUnicodeObject *)value) + 1, length,
+                               (int)PyUnicode_KIND(value), false};
+        size_t kept_length;
+        const bool is_kept = ovt_cached_utf8(value, &kept_length) != NULL;
+        char *const start = make_room(w->out, end, ovt_quoted_room(length));
+        if (OVT_UNLIKELY(start == NULL)) {
+            *status = OVT_NO_MEMORY;
+            return w->out->end;
+        }
+        end = start;
+        if (OVT_LIKELY(!is_kept && !(w->trims && needs_trimming(text)))) {
+            char *const after = ovt_units()->few(start, text.data, length, text.width);
+            if (OVT_LIKELY(after != NULL)) {
+                return after;
+            }
+        }
+    }
+    return put_any_str(w, value, end, status);
 }
 
 OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status *status) {
@@ -1316,8 +1422,6 @@ static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) 
     return status == OVT_OK ? make_room(w->out, w->out->end, SCALAR_ROOM) : NULL;
 }
 
-/* ---- the walk ----------------------------------------------------------------------------- */
-
 #ifdef Py_GIL_DISABLED
 static const bool IS_FREE_THREADED = true;
 #else
@@ -1327,6 +1431,296 @@ static const bool IS_FREE_THREADED = false;
 static inline bool is_left_out(const walk *w, value_kind kind) {
     return kind == KIND_DROPPED || (kind == KIND_NONE && w->profile->drop_none);
 }
+
+/* ---- wide objects --------------------------------------------------------------------------- */
+
+/* The members of a large dict lie all over the memory once they are in order. So their texts are
+ * written in the order of the dict, one after the other, and it is the texts that are brought into
+ * order: one place in memory for each instead of three. A value that is no short scalar stays a
+ * member of the walk until its turn comes. A dict with keys of another kind is left to the
+ * functions above. */
+
+enum {
+    WIDE_BATCH = 32,         /* members that are asked of the memory together */
+    RECORD_ALIGNMENT = 8,    /* of an ovt_key_record */
+    COPIED_AT_ONCE = 32,     /* bytes of a text that are copied, at least */
+    TEXT_ESTIMATE = 64,      /* bytes of a record; what is not used is never touched */
+    SCALARS_PER_PENDING = 4, /* where there are fewer, texts do not pay */
+};
+
+static const uint32_t NOT_PENDING = UINT32_MAX;
+
+struct wide_object {
+    ovt_buffer texts; /* an ovt_key_record before each; `note` is the index of a pending member */
+    ovt_key_item *items; /* one for each text, in the order of writing, and scratch space */
+    bool is_ascii;
+    size_t frame;       /* the index of its frame */
+    wide_object *outer; /* the one that is open around it, or NULL */
+};
+
+/* Releases the innermost one. */
+static void release_wide(walk *w) {
+    wide_object *const wide = w->wide;
+    w->wide = wide->outer;
+    ovt_buffer_release(&wide->texts);
+    free(wide->items);
+    PyMem_RawFree(wide);
+}
+
+static inline const ovt_key_record *record_at(const wide_object *wide, size_t position) {
+    return ovt_key_record_at(wide->texts.data, wide->items[position].at);
+}
+
+/* The key of the pending member at hand. */
+static PyObject *wide_key(const walk *w, const frame *open) {
+    const wide_object *wide = w->wide;
+    while (&w->frames[wide->frame] != open) {
+        wide = wide->outer;
+    }
+    return w->members[open->first + record_at(wide, open->next - 1)->note].key;
+}
+
+/* The text of a key, if it can be had without running Python code and no other key can have the
+ * same; else NULL. */
+static inline const char *text_of_wide_key(PyObject *key, bool *is_ascii, size_t *length) {
+    if (OVT_UNLIKELY(!PyUnicode_CheckExact(key))) {
+        return NULL;
+    }
+    *is_ascii = PyUnicode_IS_COMPACT_ASCII(key);
+    if (OVT_LIKELY(*is_ascii)) {
+        *length = (size_t)PyUnicode_GET_LENGTH(key);
+        return (const char *)(((PyASCIIObject *)key) + 1);
+    }
+    const char *utf8 = ovt_cached_utf8(key, length);
+    ovt_text text;
+    if (utf8 == NULL && ovt_read_str(key, &text) && !ovt_has_surrogates(text)) {
+        utf8 = ovt_utf8_of(key, length);
+    }
+    return utf8;
+}
+
+/* Whether a value is a scalar that is short and, but for surrogates, sure to be written. */
+static inline bool is_short_scalar(value_kind kind, PyObject *value) {
+    int64_t number;
+    switch (kind) {
+    case KIND_STR:
+        return PyUnicode_GET_LENGTH(value) <=
+               (PyUnicode_IS_COMPACT_ASCII(value) ? SHORT_UTF8 : SHORT_UTF8 / 4);
+    case KIND_INT:
+        return ovt_small_int(value, &number) && is_safe_integer(number);
+    case KIND_FLOAT:
+        return isfinite(PyFloat_AS_DOUBLE(value));
+    default:
+        return kind == KIND_TRUE || kind == KIND_FALSE || kind == KIND_NONE;
+    }
+}
+
+/* Begins a record behind those that are there, which are w->out: writes the key and a colon, with
+ * SCALAR_ROOM after them. NULL if the key is not of the kind that a wide object can have. */
+static inline char *begin_record(walk *w, PyObject *key, ovt_key_item *item,
+                                 ovt_key_record *record) {
+    bool is_ascii;
+    size_t length;
+    const char *const text = text_of_wide_key(key, &is_ascii, &length);
+    if (OVT_UNLIKELY(text == NULL || length > SHORT_UTF8)) {
+        return NULL;
+    }
+    const size_t most = sizeof *record + length * OVT_LONGEST_ESCAPE + OVT_PUT_SLACK + SCALAR_ROOM;
+    char *end = make_room(w->out, w->out->end, most);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return NULL;
+    }
+    w->wide->is_ascii &= is_ascii;
+    item->at = (size_t)(end - w->out->data);
+    item->prefix =
+        is_ascii ? ovt_key_prefix_with_header(text, length) : ovt_key_prefix(text, length);
+    record->note = NOT_PENDING;
+    record->key_length = (uint16_t)length;
+    end += sizeof *record;
+    *end++ = '"';
+    char *const start = end;
+    end = is_ascii ? ovt_put_bytes(end, (const uint8_t *)text, length, true)
+                   : ovt_put_bytes(end, (const uint8_t *)text, length, false);
+    if (OVT_UNLIKELY((size_t)(end - start) != length)) {
+        return NULL; /* with escapes: the sort would not find the key in it */
+    }
+    *end++ = '"';
+    *end++ = ':';
+    return end;
+}
+
+/* Ends the record at `at`, whose text ends at `end`. False when memory runs out. */
+static inline bool end_record(ovt_buffer *out, size_t at, ovt_key_record record, char *end) {
+    end = make_room(out, end, RECORD_ALIGNMENT);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    const size_t size = (size_t)(end - out->data) - at;
+    record.size = (uint16_t)(size - sizeof record);
+    memcpy(out->data + at, &record, sizeof record);
+    out->end = out->data + at + (size + RECORD_ALIGNMENT - 1) / RECORD_ALIGNMENT * RECORD_ALIGNMENT;
+    return true;
+}
+
+/* Keeps a member until its turn comes; false when memory runs out. */
+static bool add_pending(walk *w, const frame *open, PyObject *key, PyObject *value,
+                        uint32_t *note) {
+    if (!reserve_members(w, 1)) {
+        return false;
+    }
+    ovt_member *const member = &w->members[w->member_count];
+    member->key = key;
+    member->value = value;
+    *note = (uint32_t)(w->member_count - open->first);
+    hold_members(w, w->member_count + 1);
+    return true;
+}
+
+/* Writes the record of a member. False if its key is of another kind, or memory runs out. */
+static inline bool put_record(walk *w, const frame *open, PyObject *key, PyObject *value,
+                              ovt_key_item *item) {
+    ovt_key_record record;
+    char *end = begin_record(w, key, item, &record);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    const size_t value_at = (size_t)(end - w->out->data);
+    const value_kind kind = kind_of(w, value);
+    ovt_status status = OVT_UNSUPPORTED_TYPE;
+    if (OVT_LIKELY(is_short_scalar(kind, value))) {
+        status = OVT_OK;
+        end = put_scalar(w, kind, value, end, &status);
+    }
+    if (OVT_UNLIKELY(status != OVT_OK)) {
+        PyErr_Clear(); /* what is wrong is told when the member's turn comes */
+        if (!add_pending(w, open, key, value, &record.note)) {
+            return false;
+        }
+        end = w->out->data + value_at;
+    }
+    return end_record(w->out, item->at, record, end);
+}
+
+/* The members of a dict that come next in its order, and how many are left. */
+typedef struct {
+    PyObject *dict;
+    const ovt_dict_entry *entry; /* the next, or NULL: the dict is asked */
+    Py_ssize_t position;         /* for the asking */
+    size_t left;
+    ovt_dict_entry batch[WIDE_BATCH];
+} member_batches;
+
+/* Fills the batch and asks the memory for what is in it; returns how many it has. */
+static inline size_t next_batch(member_batches *from) {
+    const size_t most = from->left < WIDE_BATCH ? from->left : WIDE_BATCH;
+    for (size_t i = 0; i < most; i++) {
+        ovt_dict_entry *const member = &from->batch[i];
+        if (OVT_LIKELY(from->entry != NULL)) {
+            *member = *from->entry++;
+        } else if (!PyDict_Next(from->dict, &from->position, &member->key, &member->value)) {
+            from->left = 0;
+            return i;
+        }
+        __builtin_prefetch(member->key);
+        __builtin_prefetch(member->value);
+    }
+    from->left -= most;
+    return most;
+}
+
+/* Writes the texts of all members in the order of the dict. False if one has a key of another kind,
+ * or memory runs out. */
+static bool put_records(walk *w, frame *open, ovt_key_item *item) {
+    member_batches from = {.dict = open->container, .position = 0};
+    from.entry = entries_of(w, from.dict, NULL, &from.left);
+    from.left = (size_t)PyDict_GET_SIZE(from.dict);
+    while (from.left != 0) {
+        const size_t count = next_batch(&from);
+        for (size_t i = 0; i < count; i++) {
+            const ovt_dict_entry *const member = &from.batch[i];
+            if (OVT_UNLIKELY(member->value == Py_None && w->profile->drop_none)) {
+                continue;
+            }
+            if (OVT_UNLIKELY(!put_record(w, open, member->key, member->value, item))) {
+                return false;
+            }
+            item++;
+        }
+        if (OVT_UNLIKELY((w->member_count - open->first) * SCALARS_PER_PENDING >
+                         (size_t)(item - w->wide->items))) {
+            return false;
+        }
+    }
+    open->end = (size_t)(item - w->wide->items);
+    return true;
+}
+
+/* Makes a wide object for so many members; NULL when memory runs out. */
+static wide_object *new_wide(const walk *w, size_t count) {
+    wide_object *const wide = PyMem_RawMalloc(sizeof *wide);
+    if (wide == NULL) {
+        return NULL;
+    }
+    /* One block: were there several, the system would take and give their pages with each call. */
+    const size_t items_size = 2 * count * sizeof *wide->items;
+    const size_t texts_size = count * TEXT_ESTIMATE;
+    wide->items = ovt_large_block(items_size + texts_size);
+    if (wide->items == NULL) {
+        PyMem_RawFree(wide);
+        return NULL;
+    }
+    ovt_buffer_init(&wide->texts, (char *)wide->items + items_size, texts_size, NULL);
+    wide->texts.spare = w->out->spare;
+    wide->is_ascii = true;
+    wide->frame = w->depth;
+    wide->outer = w->wide;
+    return wide;
+}
+
+/* Writes the texts of all members and brings them into order. */
+static bool fill_wide(walk *w, frame *open) {
+    wide_object *const wide = w->wide;
+    ovt_buffer *const out = w->out;
+    w->out = &wide->texts;
+    const bool is_written = put_records(w, open, wide->items);
+    w->out = out;
+    if (!is_written) {
+        return false;
+    }
+    if (out->hash == NULL && !ovt_buffer_reserve(out, ovt_buffer_length(&wide->texts))) {
+        return false;
+    }
+    const bool by_units = w->profile->utf16_key_order && !wide->is_ascii;
+    return ovt_sort_records(wide->texts.data, wide->items, open->end, by_units) == OVT_OK;
+}
+
+/* Collects and orders the members of a dict as texts. If that cannot be done, *is_taken is false
+ * and nothing has changed. */
+static OVT_NEVER_INLINE outcome collect_wide(walk *w, frame *open, bool *is_taken) {
+    const size_t count = (size_t)PyDict_GET_SIZE(open->container);
+    *is_taken = false;
+    if (IS_FREE_THREADED || count >= NOT_PENDING || count > SIZE_MAX / 256) {
+        return DONE; /* with threads, another one might change the dict meanwhile */
+    }
+    wide_object *const wide = new_wide(w, count);
+    if (wide == NULL) {
+        return no_memory();
+    }
+    w->wide = wide;
+    open->first = w->member_count;
+    open->next = 0;
+    *is_taken = fill_wide(w, open);
+    if (*is_taken) {
+        open->kind = KIND_WIDE;
+        return DONE;
+    }
+    PyErr_Clear();
+    drop_members(w, open->first);
+    release_wide(w);
+    return DONE;
+}
+
+/* ---- the walk ----------------------------------------------------------------------------- */
 
 /* Converts a value of no kind that is written here; it is then the one at hand. */
 static OVT_NEVER_INLINE outcome convert(walk *w, PyObject **value, value_kind *kind) {
@@ -1405,6 +1799,68 @@ static outcome walk_members(walk *w, frame *top) {
             return DONE;
         }
     }
+    return close_container(w);
+}
+
+/* Writes the text of a record at the end of the output; false when memory runs out. */
+static inline bool put_record_text(walk *w, frame *top, const ovt_key_record *record) {
+    const size_t size = record->size;
+    char *end = make_room(w->out, w->out->end, size + SCALAR_ROOM);
+    if (OVT_UNLIKELY(end == NULL)) {
+        return false;
+    }
+    *end = ',';
+    end += !top->is_first;
+    top->is_first = false;
+    const char *const text = (const char *)(record + 1);
+    memcpy(end, text, COPIED_AT_ONCE);
+    if (OVT_UNLIKELY(size > COPIED_AT_ONCE)) {
+        memcpy(end + COPIED_AT_ONCE, text + COPIED_AT_ONCE, size - COPIED_AT_ONCE);
+    }
+    w->out->end = end + size;
+    return true;
+}
+
+/* Writes the pending member at hand of a wide object, or leaves it out, or opens its value. */
+static OVT_NEVER_INLINE outcome write_pending(walk *w, frame *top, const ovt_key_record *record) {
+    PyObject *value = w->members[top->first + record->note].value;
+    value_kind kind = kind_of(w, value);
+    if (kind == KIND_OTHER && convert(w, &value, &kind) == FAILED) {
+        return FAILED;
+    }
+    if (is_left_out(w, kind)) {
+        return DONE;
+    }
+    if (!put_record_text(w, top, record)) {
+        return no_memory();
+    }
+    return write_value(w, kind, value, w->out->end, NULL);
+}
+
+/* The same as walk_members for a wide object. */
+static OVT_NEVER_INLINE outcome walk_wide(walk *w, frame *top) {
+    const size_t depth = w->depth;
+    const wide_object *const wide = w->wide;
+    while (top->next != top->end) {
+        if (OVT_LIKELY(top->end - top->next > PREFETCH_AHEAD)) {
+            __builtin_prefetch(record_at(wide, top->next + PREFETCH_AHEAD));
+        }
+        const ovt_key_record *const record = record_at(wide, top->next++);
+        if (OVT_UNLIKELY(record->note != NOT_PENDING)) {
+            if (write_pending(w, top, record) == FAILED) {
+                return FAILED;
+            }
+            drop_current(w);
+            if (w->depth != depth) {
+                return DONE;
+            }
+        } else if (OVT_UNLIKELY(!put_record_text(w, top, record))) {
+            return no_memory();
+        }
+        ovt_buffer_offer(w->out, w->out->end);
+    }
+    release_wide(w);
+    top->kind = KIND_DICT;
     return close_container(w);
 }
 
@@ -1819,7 +2275,9 @@ static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection)
             }
         }
         frame *top = &w->frames[w->depth - 1];
-        const outcome result = top->kind == KIND_DICT ? walk_members(w, top) : walk_items(w, top);
+        const outcome result = top->kind == KIND_DICT   ? walk_members(w, top)
+                               : top->kind == KIND_WIDE ? walk_wide(w, top)
+                                                        : walk_items(w, top);
         if (OVT_UNLIKELY(result == FAILED)) {
             return FAILED;
         }
@@ -1846,6 +2304,7 @@ static int walk_with(walk *w, ovt_buffer *out, PyObject *value, const ovt_select
     w->marks = NULL;
     w->mark_count = 0;
     w->mark_capacity = 0;
+    w->wide = NULL;
     w->arena = (ovt_arena){0};
     w->memory = ovt_key_memory_take(options->python->key_memory);
     const bool has_selection = selection != NULL && selection->is_partial;

@@ -37,6 +37,7 @@ typedef struct {
      * runs into Python's limit and not into the stack's. */
     int *running_conversions;
     ovt_spare *spare;           /* for texts that outgrow the C stack */
+    size_t *dumped;             /* the lengths of the last two texts that became bytes */
     ovt_key_memory *key_memory; /* of all walks */
     bool reads_entries;         /* of dicts, in place */
 } ovt_python_side;
@@ -63,6 +64,9 @@ typedef struct {
     Py_ssize_t max_depth;
     Py_ssize_t max_conversions; /* of one value, one after the other */
 } ovt_walk_options;
+
+/* Bytes of room past the end of a text without which a walk would enlarge the buffer. */
+enum { OVT_WALK_ROOM = 2048 };
 
 /* Appends the canonical text of `value` to `out`. `selection` applies to an exact dict only and
  * may be NULL. Returns 0, or -1 with an exception set. */
