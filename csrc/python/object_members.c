@@ -149,8 +149,9 @@ static outcome order_keys(walk *w, frame *open, bool is_dict, bool is_worth) {
 outcome ovt_collect_object(walk *w, frame *open, bool is_dict, const ovt_selection *selection) {
     const size_t first = w->member_count;
     open->mark = w->arena;
-    if (is_dict && OVT_UNLIKELY(PyDict_GET_SIZE(open->container) >= WIDE) && selection == NULL &&
-        (w->out->hash == NULL || PyDict_GET_SIZE(open->container) >= WIDE_WITH_HASH)) {
+    if (is_dict && OVT_UNLIKELY(PyDict_GET_SIZE(open->container) >= WIDE_MEMBERS) &&
+        selection == NULL &&
+        (w->out->hash == NULL || PyDict_GET_SIZE(open->container) >= WIDE_MEMBERS_WITH_HASH)) {
         bool is_taken;
         if (ovt_wide_collect(w, open, &is_taken) == FAILED) {
             return FAILED;

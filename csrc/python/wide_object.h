@@ -13,8 +13,8 @@
 #include "walk_state.h"
 
 enum {
-    WIDE = 128,            /* members of a dict whose texts are sorted */
-    WIDE_WITH_HASH = 2048, /* the same where the hash runs beside the writing */
+    WIDE_MEMBERS = 128,            /* members of a dict whose texts are sorted */
+    WIDE_MEMBERS_WITH_HASH = 2048, /* the same where the hash runs beside the writing */
 };
 
 /* Collects and orders the members of a dict as texts for a frame that is not yet open, which
