@@ -1,7 +1,6 @@
 #include "output.h"
 
 #include "hex_str.h"
-#include "number_write.h"
 
 enum {
     STACK_BUFFER = 16384, /* bytes of text held on the C stack before they are hashed or moved */

@@ -49,6 +49,11 @@ OVT_ALWAYS_INLINE char *put_quoted(ovt_buffer *out, char *end, const void *bytes
     return end;
 }
 
+OVT_ALWAYS_INLINE char *put_finite(const walk *w, double number, char *end) {
+    return end + (w->profile->exact_integral_floats ? ovt_write_double_integral_exact(end, number)
+                                                    : ovt_write_double(end, number));
+}
+
 /* The values of their kinds that are not written inline. They return the new end; *status changes
  * only when something is wrong. */
 
@@ -94,9 +99,7 @@ OVT_ALWAYS_INLINE char *put_scalar(walk *w, value_kind kind, PyObject *value, ch
     case KIND_FLOAT: {
         const double number = PyFloat_AS_DOUBLE(value);
         if (OVT_LIKELY(isfinite(number))) {
-            return end + (w->profile->exact_integral_floats
-                              ? ovt_write_double_integral_exact(end, number)
-                              : ovt_write_double(end, number));
+            return put_finite(w, number, end);
         }
         if (!w->profile->non_finite_null) {
             *status = OVT_FLOAT_DOMAIN;

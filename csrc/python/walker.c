@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "key_memory.h"
 #include "number_run.h"
 #include "object_members.h"
 #include "scalar_put.h"
@@ -407,11 +406,6 @@ OVT_ALWAYS_INLINE char *put_plain_str(PyObject *str, char *end) {
                         (size_t)PyUnicode_GET_LENGTH(str), true);
     *end++ = '"';
     return end;
-}
-
-OVT_ALWAYS_INLINE char *put_finite(const walk *w, double number, char *end) {
-    return end + (w->profile->exact_integral_floats ? ovt_write_double_integral_exact(end, number)
-                                                    : ovt_write_double(end, number));
 }
 
 /* Closes a list, or an object that was read in place. */
