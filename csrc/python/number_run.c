@@ -39,7 +39,7 @@ static OVT_NEVER_INLINE bool put_ints(number_run *run) {
         uint64_t magnitude;
         bool is_negative;
         if (Py_TYPE(*item) != &PyLong_Type || !ovt_int_parts(*item, &magnitude, &is_negative) ||
-            magnitude > LARGEST_SAFE_INTEGER) {
+            magnitude > (uint64_t)LARGEST_SAFE_INTEGER) {
             break;
         }
         if (OVT_UNLIKELY(room.end >= room.until)) {

@@ -67,7 +67,7 @@ OVT_ALWAYS_INLINE char *put_short_scalar(walk *w, PyObject *value, char *end) {
         uint64_t magnitude;
         bool is_negative;
         if (OVT_LIKELY(ovt_int_parts(value, &magnitude, &is_negative) &&
-                       magnitude <= LARGEST_SAFE_INTEGER)) {
+                       magnitude <= (uint64_t)LARGEST_SAFE_INTEGER)) {
             *end = '-';
             end += is_negative;
             return end + ovt_put_up_to_sixteen(end, magnitude);
