@@ -1238,6 +1238,9 @@ OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status 
 static OVT_NEVER_INLINE char *put_other_int(walk *w, PyObject *value, char *end,
                                             ovt_status *status) {
     hold_for_exceptions(w, value);
+    if (w->is_strong && w->value == NULL) {
+        take_current(w, value); /* what runs may take it out of its list */
+    }
     w->out->end = end;
     *status = write_other_int(w->out, w->profile, value);
     return w->out->end;
@@ -1784,9 +1787,11 @@ static outcome walk_plain(walk *w) {
         top->is_first = false;
         w->out->end = start;
         const value_kind kind = type == &PyDict_Type ? KIND_DICT : KIND_LIST;
+        take_current(w, value); /* what a key does may take it out of its list */
         if (open_frame(w, kind, value, value, NULL) == FAILED) {
             return FAILED;
         }
+        drop_current(w);
         if (OVT_UNLIKELY(w->is_strong)) { /* a key was asked for its text */
             return DONE;
         }
