@@ -424,25 +424,29 @@ static bool select_declared(const module_state *state, PyObject *args, PyObject 
     return true;
 }
 
-static inline bool is_none(PyObject *given) {
-    return given == NULL || given == Py_None;
+/* Whether no names are given. */
+static inline bool declares_none(PyObject *names) {
+    return names == NULL || names == Py_None ||
+           (PyTuple_CheckExact(names) && PyTuple_GET_SIZE(names) == 0) ||
+           (PyList_CheckExact(names) && PyList_GET_SIZE(names) == 0);
 }
 
-/* The usual case of select_from, without a tuple made: a few plain names of members of a dict to
- * keep, or nothing declared at all. False if it is another. */
+/* Whether select_from has the usual case: nothing declared at all, or a few plain names of members
+ * of a dict to keep. */
 static inline bool is_usual_selection(PyObject *args, PyObject *match_on, PyObject *ignore_args) {
-    if (!is_none(ignore_args)) {
+    if (!declares_none(ignore_args)) {
         return false;
     }
+    if (declares_none(match_on)) {
+        return true;
+    }
 #ifdef Py_GIL_DISABLED /* another thread may change a list meanwhile */
-    const bool is_sequence = !is_none(match_on) && PyTuple_CheckExact(match_on);
+    const bool is_sequence = PyTuple_CheckExact(match_on);
 #else
-    const bool is_sequence =
-        !is_none(match_on) && (PyList_CheckExact(match_on) || PyTuple_CheckExact(match_on));
+    const bool is_sequence = PyTuple_CheckExact(match_on) || PyList_CheckExact(match_on);
 #endif
-    return is_none(match_on) ||
-           (is_sequence && PyDict_CheckExact(args) && Py_SIZE(match_on) != 0 &&
-            are_few_plain_str(PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on)));
+    return is_sequence && PyDict_CheckExact(args) && Py_SIZE(match_on) != 0 &&
+           are_few_plain_str(PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on));
 }
 
 static bool select_by_names(const module_state *state, PyObject *args, PyObject *match_on,
@@ -464,7 +468,7 @@ static bool select_from(const module_state *state, PyObject *args, PyObject *mat
     bool is_selected = true;
     if (!is_usual_selection(args, match_on, ignore_args)) {
         is_selected = select_by_names(state, args, match_on, ignore_args, room, selected);
-    } else if (is_none(match_on)) {
+    } else if (declares_none(match_on)) {
         selected->args = Py_NewRef(args);
     } else {
         is_selected = select_kept(state, args, PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on),
@@ -601,7 +605,7 @@ static PyObject *exact_kind(const module_state *state, PyObject *kind) {
 /* Appends the arguments of a call that count. */
 static bool write_arguments(ovt_buffer *out, const call_parts *call,
                             const ovt_walk_options *options) {
-    if (is_none(call->match_on) && is_none(call->ignore_args)) {
+    if (declares_none(call->match_on) && declares_none(call->ignore_args)) {
         return ovt_walk(out, call->args, NULL, options) == 0;
     }
     kept_members room;
