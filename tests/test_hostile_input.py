@@ -274,6 +274,88 @@ def test_code_of_a_value_may_change_its_container_too(engine: ModuleType) -> Non
         )
 
 
+class EmptyingKey:
+    """A key of ``compat`` that empties a container when it is asked for its text."""
+
+    def __init__(self, container: Any) -> None:
+        self._container = container
+
+    def __str__(self) -> str:
+        self._container.clear()
+        return "key"
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2, 20])
+@pytest.mark.parametrize("before", [[], [1], ["text", 2.5]], ids=ascii)
+@pytest.mark.parametrize("others", [{}, {"a": 1, "b": [2]}], ids=ascii)
+@pytest.mark.parametrize("is_list", [True, False], ids=["list", "dict"])
+def test_a_key_may_take_its_dict_out_of_what_holds_it(
+    engine: ModuleType, levels: int, before: list[Any], others: dict[str, Any], is_list: bool
+) -> None:
+    dicts_made = 200  # more than CPython keeps for reuse
+    inner = ('{"a":1,"b":[2],' if others else "{") + '"key":["in",{}]}'
+    written = "".join({1: "1,", "text": '"text",', 2.5: "2.5,"}[item] for item in before)
+    for _ in range(3):
+        holder: Any = list(before) if is_list else {}
+        value: Any = holder
+        for _ in range(levels):
+            value = [value]
+        item = {**others, EmptyingKey(holder): ["in", {}]}
+        if is_list:
+            holder.append(item)
+            expected = f"[{written}{inner}]"
+        else:
+            holder["d"] = item
+            expected = f'{{"d":{inner}}}'
+        del item
+        text = engine.compat_canonical_json(value)
+        # A dict that was let go twice would now be made twice.
+        made = [{"made": number} for number in range(dicts_made)]
+        assert [each["made"] for each in made] == list(range(dicts_made))
+        assert text == "[" * levels + expected + "]" * levels
+        assert holder == type(holder)()
+
+
+@pytest.mark.parametrize("profile", ["overturn", "jcs", "jcs-double", "mcpulse", "pleach"])
+@pytest.mark.parametrize("before", [[], ["text"], [1, {}]], ids=ascii)
+def test_the_collector_may_take_an_int_out_of_its_list(
+    native: ModuleType, profile: str, before: list[Any]
+) -> None:
+    """Before Python 3.12 it may run when an exception is made, as one is for an int that no double
+    holds; what it frees may have code of its own."""
+
+    class Emptying:
+        def __init__(self, items: list[Any]) -> None:
+            self.cycle = self
+            self.items = items
+
+        def __del__(self) -> None:
+            self.items.clear()
+
+    def outcome(items: list[Any]) -> object:
+        try:
+            return native.canonical_with(profile, items)
+        except CanonicalizationError as error:
+            return str(error)
+
+    expected = outcome([*before, 7**6000])
+    thresholds = gc.get_threshold()
+    try:
+        raise LookupError  # an exception is made at once while another is handled
+    except LookupError:
+        gc.disable()
+        items = [*before, 7**6000]
+        Emptying(items)
+        kept: list[list[Any]] = [[] for _ in range(100)]
+        try:
+            gc.set_threshold(len(kept) // 2)
+            gc.enable()
+            assert outcome(items) in (expected, "[]")  # the latter if it ran earlier
+        finally:
+            gc.set_threshold(*thresholds)
+            gc.enable()
+
+
 # -- values that cannot be read --------------------------------------------------------------------
 
 

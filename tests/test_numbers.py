@@ -7,6 +7,8 @@ import hashlib
 import itertools
 import math
 import random
+import subprocess
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -97,6 +99,34 @@ def test_strict_jcs_refuses_ints_past_the_largest_safe_one(
                 "IntegerDomainError",
                 "$.a[1]: int is outside the range of exact integers",
             )
+
+
+# In a process of its own, whose other threads it cannot hit.
+WITHOUT_MEMORY = """
+import _testcapi
+from overturn_fast import _backend
+canonical_json = _backend.load_walker().canonical_json
+raised = 0
+for number in (10**20 + 1, -(2**65) - 1, [2**66 + 1]):
+    expected = str(number)
+    for allocation in range(1, 12):  # the one that fails
+        written = expected
+        _testcapi.set_nomemory(allocation, allocation + 1)
+        try:
+            written = canonical_json(number)
+        except MemoryError:
+            raised += 1
+        finally:
+            _testcapi.remove_mem_hooks()
+        assert written == expected, (written, expected)
+assert raised > 0
+"""
+
+
+def test_without_memory_an_int_is_an_error_and_never_another_number(native: ModuleType) -> None:
+    assert native is not None
+    pytest.importorskip("_testcapi")
+    subprocess.run([sys.executable, "-c", WITHOUT_MEMORY], check=True)
 
 
 @pytest.mark.parametrize("profile", DOUBLE_PROFILES)

@@ -45,9 +45,10 @@ void ovt_spare_release(ovt_spare *spare) {
 /* ---- the hash -------------------------------------------------------------------------------- */
 
 enum {
-    /* Bytes between one call of the hash and the next: the last block stays back, since the
-     * processor could not read it before the writes to it have left their queue. */
-    HASH_STEP = 2 * OVT_SHA256_BLOCK_SIZE,
+    /* Bytes that the hash is not given yet: the processor could not read them before the writes to
+     * them have left their queue. */
+    HELD_BACK = 32,
+    HASH_STEP = OVT_SHA256_BLOCK_SIZE + HELD_BACK, /* from one call of the hash to the next */
 };
 
 /* The hash has taken what stands before `at`. */
@@ -61,7 +62,7 @@ void ovt_buffer_hash_ahead(ovt_buffer *buffer, char *end) {
         return;
     }
     const size_t pending = (size_t)(end - buffer->hashed);
-    const size_t blocks = pending / OVT_SHA256_BLOCK_SIZE - 1;
+    const size_t blocks = (pending - HELD_BACK) / OVT_SHA256_BLOCK_SIZE;
     char *const at = buffer->hashed;
     set_hashed(buffer, at + blocks * OVT_SHA256_BLOCK_SIZE);
     ovt_sha256_update_blocks(buffer->hash, at, blocks);

@@ -38,12 +38,12 @@ typedef struct {
 enum { OVT_DICT_KEYS_UNICODE = 1 }; /* of exact str objects, with their values in the entries */
 
 /* The entries of an exact dict, as many as it has members, until it changes; NULL where they cannot
- * be read. */
+ * be read. An empty dict may have no table of its own, and what it has then is no place for any. */
 static inline const ovt_dict_entry *ovt_dict_entries(PyObject *dict) {
     const PyDictObject *const object = (const PyDictObject *)dict;
     const ovt_dict_keys *const keys = (const ovt_dict_keys *)(const void *)object->ma_keys;
     if (keys->kind != OVT_DICT_KEYS_UNICODE || keys->entry_count != object->ma_used ||
-        object->ma_values != NULL) {
+        object->ma_values != NULL || object->ma_used == 0) {
         return NULL;
     }
     /* A multiple of eight, but in the table that all empty dicts share, which has no entries: a

@@ -22,8 +22,15 @@ ovt_status ovt_write_float_value(ovt_buffer *out, const ovt_profile *profile, do
     return OVT_OK;
 }
 
-/* The magnitude of an int beyond 64 bits, if it has at most 128 of them. */
-static bool magnitude_of(PyObject *value, uint64_t *high, uint64_t *low) {
+/* Forgets the exception that is set; whether it says that memory ran out. */
+static bool forget_exception(void) {
+    const bool is_out_of_memory = PyErr_ExceptionMatches(PyExc_MemoryError);
+    PyErr_Clear();
+    return is_out_of_memory;
+}
+
+/* The magnitude of an int beyond 64 bits, if it has at most 128 of them: else `fits` is false. */
+static ovt_status magnitude_of(PyObject *value, uint64_t *high, uint64_t *low, bool *fits) {
     /* The slots of int itself, so that a subclass cannot interfere. */
     const PyNumberMethods *const as_int = PyLong_Type.tp_as_number;
     PyObject *magnitude = as_int->nb_absolute(value);
@@ -32,17 +39,16 @@ static bool magnitude_of(PyObject *value, uint64_t *high, uint64_t *low) {
     if (magnitude != NULL && width != NULL) {
         upper = as_int->nb_rshift(magnitude, width);
     }
-    bool fits = false;
     if (upper != NULL) {
         *low = PyLong_AsUnsignedLongLongMask(magnitude);
         *high = PyLong_AsUnsignedLongLong(upper);
-        fits = !PyErr_Occurred();
     }
-    PyErr_Clear();
+    *fits = !PyErr_Occurred();
+    const bool is_out_of_memory = !*fits && forget_exception();
     Py_XDECREF(magnitude);
     Py_XDECREF(width);
     Py_XDECREF(upper);
-    return fits;
+    return is_out_of_memory ? OVT_NO_MEMORY : OVT_OK;
 }
 
 /* Whether high * 2**64 + low is below 10**21. */
@@ -55,9 +61,7 @@ static bool is_below_1e21(uint64_t high, uint64_t low) {
 static ovt_status write_all_digits(ovt_buffer *out, PyObject *value) {
     PyObject *digits = PyLong_Type.tp_repr(value);
     if (digits == NULL) {
-        const bool is_out_of_memory = PyErr_ExceptionMatches(PyExc_MemoryError);
-        PyErr_Clear();
-        return is_out_of_memory ? OVT_NO_MEMORY : OVT_INTEGER_DOMAIN;
+        return forget_exception() ? OVT_NO_MEMORY : OVT_INTEGER_DOMAIN;
     }
     const bool is_written =
         ovt_buffer_append(out, PyUnicode_DATA(digits), (size_t)PyUnicode_GET_LENGTH(digits));
@@ -77,18 +81,25 @@ static OVT_NEVER_INLINE ovt_status write_large_int(ovt_buffer *out, const ovt_pr
     if (!ovt_buffer_reserve(out, 1 + OVT_NUMBER_SIZE)) {
         return OVT_NO_MEMORY;
     }
-    uint64_t high, low;
-    if (profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 && ovt_is_medium_int(value) &&
-        magnitude_of(value, &high, &low) && is_below_1e21(high, low)) {
-        if (is_negative) {
-            ovt_buffer_put(out, '-');
+    if (profile->integers == OVT_INTEGERS_EXACT_BELOW_1E21 && ovt_is_medium_int(value)) {
+        uint64_t high = 0, low = 0;
+        bool fits;
+        if (magnitude_of(value, &high, &low, &fits) != OVT_OK) {
+            return OVT_NO_MEMORY;
         }
-        out->end += ovt_write_u128(out->end, high, low);
-        return OVT_OK;
+        if (fits && is_below_1e21(high, low)) {
+            if (is_negative) {
+                ovt_buffer_put(out, '-');
+            }
+            out->end += ovt_write_u128(out->end, high, low);
+            return OVT_OK;
+        }
     }
     const double nearest = PyLong_AsDouble(value);
     if (nearest == -1.0 && PyErr_Occurred()) {
-        PyErr_Clear();
+        if (forget_exception()) {
+            return OVT_NO_MEMORY;
+        }
         return profile->non_finite_null ? write_null(out) : OVT_INTEGER_DOMAIN;
     }
     out->end += ovt_write_double(out->end, nearest);

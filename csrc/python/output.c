@@ -101,7 +101,7 @@ PyObject *ovt_exact_kind(const module_state *state, PyObject *kind) {
 /* Appends the arguments of a call that count. */
 static bool write_arguments(ovt_buffer *out, const call_parts *call,
                             const ovt_walk_options *options) {
-    if (is_none(call->match_on) && is_none(call->ignore_args)) {
+    if (declares_none(call->match_on) && declares_none(call->ignore_args)) {
         return ovt_walk(out, call->args, NULL, options) == 0;
     }
     kept_members room;

@@ -77,6 +77,9 @@ char *ovt_put_other_str(walk *w, PyObject *value, char *end, ovt_status *status)
 
 char *ovt_put_other_int(walk *w, PyObject *value, char *end, ovt_status *status) {
     hold_for_exceptions(w, value);
+    if (w->is_strong && w->value == NULL) {
+        take_current(w, value); /* what runs may take it out of its list */
+    }
     w->out->end = end;
     *status = ovt_write_other_int(w->out, w->profile, value);
     return w->out->end;

@@ -138,21 +138,22 @@ static bool select_declared(const module_state *state, PyObject *args, PyObject 
     return true;
 }
 
-/* The usual case of ovt_select, without a tuple made: a few plain names of members of a dict to
- * keep, or nothing declared at all. False if it is another. */
+/* Whether ovt_select has the usual case: nothing declared at all, or a few plain names of members
+ * of a dict to keep. */
 static inline bool is_usual_selection(PyObject *args, PyObject *match_on, PyObject *ignore_args) {
-    if (!is_none(ignore_args)) {
+    if (!declares_none(ignore_args)) {
         return false;
     }
+    if (declares_none(match_on)) {
+        return true;
+    }
 #ifdef Py_GIL_DISABLED /* another thread may change a list meanwhile */
-    const bool is_sequence = !is_none(match_on) && PyTuple_CheckExact(match_on);
+    const bool is_sequence = PyTuple_CheckExact(match_on);
 #else
-    const bool is_sequence =
-        !is_none(match_on) && (PyList_CheckExact(match_on) || PyTuple_CheckExact(match_on));
+    const bool is_sequence = PyTuple_CheckExact(match_on) || PyList_CheckExact(match_on);
 #endif
-    return is_none(match_on) ||
-           (is_sequence && PyDict_CheckExact(args) && Py_SIZE(match_on) != 0 &&
-            are_few_plain_str(PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on)));
+    return is_sequence && PyDict_CheckExact(args) && Py_SIZE(match_on) != 0 &&
+           are_few_plain_str(PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on));
 }
 
 static bool select_by_names(const module_state *state, PyObject *args, PyObject *match_on,
@@ -173,7 +174,7 @@ bool ovt_select(const module_state *state, PyObject *args, PyObject *match_on,
     bool is_selected = true;
     if (!is_usual_selection(args, match_on, ignore_args)) {
         is_selected = select_by_names(state, args, match_on, ignore_args, room, selected);
-    } else if (is_none(match_on)) {
+    } else if (declares_none(match_on)) {
         selected->args = Py_NewRef(args);
     } else {
         is_selected = select_kept(state, args, PySequence_Fast_ITEMS(match_on), Py_SIZE(match_on),

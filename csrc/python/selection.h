@@ -38,8 +38,11 @@ bool ovt_is_plain_name(PyObject *name);
 bool ovt_select(const module_state *state, PyObject *args, PyObject *match_on,
                 PyObject *ignore_args, kept_members *room, selected_args *selected);
 
-static inline bool is_none(PyObject *given) {
-    return given == NULL || given == Py_None;
+/* Whether no names are given. */
+static inline bool declares_none(PyObject *names) {
+    return names == NULL || names == Py_None ||
+           (PyTuple_CheckExact(names) && PyTuple_GET_SIZE(names) == 0) ||
+           (PyList_CheckExact(names) && PyList_GET_SIZE(names) == 0);
 }
 
 #endif

@@ -522,12 +522,18 @@ static outcome walk_plain(walk *w) {
         top->is_first = false;
         w->out->end = start;
         const value_kind kind = type == &PyDict_Type ? KIND_DICT : KIND_LIST;
+        /* Made the one at hand, since what a key does may take it out of what holds it. */
+        w->source = value;
+        w->value = value;
         if (open_frame(w, kind, value, value, NULL) == FAILED) {
             return FAILED;
         }
         if (OVT_UNLIKELY(w->is_strong)) { /* a key was asked for its text */
+            drop_current(w);
             return DONE;
         }
+        w->source = NULL;
+        w->value = NULL;
         end = w->out->end;
     }
     w->out->end = end;
