@@ -2,11 +2,12 @@
  *
  * Keys are UTF-8 (WTF-8 where they hold lone surrogates), in which byte order is code-point order;
  * UTF-16 order differs from it in two bytes that start a character and is compared in place, too.
- * Sorting is stable. Up to 8 keys are ranked by comparing all with all, which takes no branch to
- * guess, and somewhat more are merged from such runs. Many are put into buckets by the first bytes
- * in which they differ, as many bytes as give about a bucket for each key; what a bucket holds is
- * sorted by what comes after. Cost: each byte of a key is read about once or twice, and each key
- * moved about four times for every eight bytes that it takes to tell it from the others. */
+ * Sorting is stable. Up to 16 keys are ranked by comparing all with all, which takes no branch to
+ * guess, and somewhat more are merged from runs ranked like that. Many are put into buckets by the
+ * first bytes in which they differ, as many bytes as give about a bucket for each key; what a
+ * bucket holds is sorted by what comes after. Cost: each byte of a key is read about once or twice,
+ * and each key moved about four times for every eight bytes that it takes to tell it from the
+ * others. */
 #ifndef OVT_KEY_ORDER_H
 #define OVT_KEY_ORDER_H
 

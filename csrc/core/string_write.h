@@ -2,8 +2,9 @@
  *
  * Escapes are the seven short ones, \u00xx for the other control characters, and \udxxx for lone
  * surrogates where the profile allows them; every other character is written as it is. Runs of
- * plain ASCII cost about one vector step for 16 bytes, other text one step a character. A long
- * string is written in pieces, so the room asked for stays small. */
+ * plain ASCII cost about one vector step for 16 bytes; what other text costs is said in
+ * string_units.h. A long string is written in pieces, so the room asked for stays small, and the
+ * hash of one piece runs beside the writing of the next. */
 #ifndef OVT_STRING_WRITE_H
 #define OVT_STRING_WRITE_H
 

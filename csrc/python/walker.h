@@ -5,7 +5,7 @@
  * single value goes through the profile's converter (overturn_fast/_convert.py), which is the only
  * place where Python code runs during a walk. Until the first such call nothing can change under
  * the walk, and it borrows every reference; before the call it takes strong references to all that
- * is open. */
+ * is open. walker.c has the loops of the walk, and walk_state.h what its other files share. */
 #ifndef OVT_WALKER_H
 #define OVT_WALKER_H
 
