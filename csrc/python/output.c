@@ -62,13 +62,23 @@ static PyObject *bytes_of(const ovt_buffer *out, PyObject *room, size_t *dumped)
     return bytes;
 }
 
+/* Copies a few bytes, most often 8 to 16, without a call. */
+static inline void copy_name(char *out, const char *text, size_t length) {
+    if (OVT_LIKELY(length >= 8 && length <= 16)) {
+        ovt_store64(out, ovt_load64(text));
+        ovt_store64(out + length - 8, ovt_load64(text + length - 8));
+    } else {
+        memcpy(out, text, length);
+    }
+}
+
 /* Appends an exact str and a newline. */
 static bool write_prefix_line(ovt_buffer *out, PyObject *str) {
     ovt_text text;
     if (OVT_LIKELY(PyUnicode_IS_COMPACT_ASCII(str))) {
         const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
         if (OVT_LIKELY(ovt_buffer_reserve(out, length + 1))) {
-            memcpy(out->end, (PyASCIIObject *)str + 1, length);
+            copy_name(out->end, (const char *)((PyASCIIObject *)str + 1), length);
             out->end[length] = '\n';
             out->end += length + 1;
             return true;
@@ -115,6 +125,9 @@ static bool write_arguments(ovt_buffer *out, const call_parts *call,
 }
 
 bool ovt_write_call(ovt_buffer *out, const call_parts *call, const ovt_walk_options *options) {
+    if (OVT_LIKELY(call->kind == call->state->tool_call && PyUnicode_CheckExact(call->name))) {
+        return ovt_write_prefix(out, call->kind, call->name) && write_arguments(out, call, options);
+    }
     PyObject *const kind = ovt_exact_kind(call->state, call->kind);
     PyObject *const name = kind == NULL ? NULL : ovt_exact_name(call->state, call->name);
     const bool is_written =

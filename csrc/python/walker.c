@@ -33,6 +33,17 @@ static inline bool open_expected(walk *w, frame *open, const ovt_selection *sele
     return true;
 }
 
+/* Asks the memory for the first items of a longer list: those after them it brings by itself, once
+ * it has seen where they lie. */
+static inline void prefetch_items(PyObject *list) {
+    enum { LONGER_LIST = 16, ITEMS_A_LINE = 2 };
+    if (PyList_GET_SIZE(list) >= LONGER_LIST) {
+        for (Py_ssize_t i = 0; i < LONGER_LIST; i += ITEMS_A_LINE) {
+            __builtin_prefetch(PyList_GET_ITEM(list, i));
+        }
+    }
+}
+
 /* Opens a container, which is `source` as found. */
 static inline outcome open_frame(walk *w, value_kind kind, PyObject *source, PyObject *container,
                                  const ovt_selection *selection) {
@@ -63,6 +74,9 @@ static inline outcome open_frame(walk *w, value_kind kind, PyObject *source, PyO
         return no_memory();
     }
     ovt_buffer_put(w->out, is_object ? '{' : '[');
+    if (kind == KIND_LIST && !IS_FREE_THREADED) {
+        prefetch_items(container);
+    }
     if (kind == KIND_SET_ITEMS) {
         w->out->pins++;
         open->first = w->mark_count;
