@@ -9,11 +9,8 @@ import hashlib
 import importlib.util
 import itertools
 import math
-import os
 import random
 import re
-import shlex
-import shutil
 import struct
 import subprocess
 import sys
@@ -23,6 +20,7 @@ from pathlib import Path
 
 import boundary_doubles
 import pytest
+from core_compiler import compiler
 
 from overturn_fast._pure import numbers
 
@@ -78,16 +76,6 @@ class CheckProgram:
         results = [line.split() for line in self.lines("read", texts)]
         assert [int(result[0]) for result in results] == [len(text) for text in texts]
         return [int(result[-1], 16) for result in results]
-
-
-def compiler() -> list[str]:
-    """The command that compiles C: $CC, or the first usual name that exists."""
-    if named := shlex.split(os.environ.get("CC", "")):
-        return named
-    for name in ("cc", "gcc", "clang"):
-        if path := shutil.which(name):
-            return [path]
-    pytest.skip("no C compiler")
 
 
 @pytest.fixture(scope="module")

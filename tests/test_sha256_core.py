@@ -6,12 +6,11 @@ import hashlib
 import os
 import platform
 import random
-import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from core_compiler import compiler
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc" / "core"
@@ -52,16 +51,6 @@ class CheckProgram:
         done = self.run(*arguments, stdin=stdin)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
-
-
-def compiler() -> list[str]:
-    """The command that compiles C: $CC, or the first usual name that exists."""
-    if named := shlex.split(os.environ.get("CC", "")):
-        return named
-    for name in ("cc", "gcc", "clang"):
-        if path := shutil.which(name):
-            return [path]
-    pytest.skip("no C compiler")
 
 
 @pytest.fixture(

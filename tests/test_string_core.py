@@ -6,20 +6,16 @@ What is expected comes from ``str.encode`` and from the escapes of RFC 8785, sec
 from __future__ import annotations
 
 import random
-import shlex
-import shutil
 import struct
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from os import environ
 from pathlib import Path
 
 import pytest
+from core_compiler import WATCHED, can_watch, compiler
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc" / "core"
-WATCHED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 ALL_VARIANTS = ["avx512", "baseline"]
 NONE = 0xFFFFFFFF
 LIMIT_S = 300
@@ -39,26 +35,6 @@ SUPPLEMENTARY = [0x10000, 0x1F600, 0x2225C, 0x10FFFF]
 SURROGATES = [0xD800, 0xDBFF, 0xDC00, 0xDFFF]
 CLASSES = [*ASCII, *ESCAPED, *LATIN, *TWO_BYTES, *THREE_BYTES, *HIGH_THREE_BYTES, *SUPPLEMENTARY,
            *SURROGATES]  # fmt: skip
-
-
-def compiler() -> list[str]:
-    """The command that compiles C: $CC, or the first usual name that exists."""
-    if named := shlex.split(environ.get("CC", "")):
-        return named
-    for name in ("cc", "gcc", "clang"):
-        if path := shutil.which(name):
-            return [path]
-    pytest.skip("no C compiler")
-
-
-def can_watch() -> bool:
-    """Whether the compiler has the sanitizers, and their programs run."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "empty"
-        command = [*compiler(), *WATCHED, "-x", "c", "-", "-o", str(program)]
-        built = subprocess.run(command, input="int main(void) { return 0; }", capture_output=True,
-                               text=True)  # fmt: skip
-        return built.returncode == 0 and subprocess.run([program]).returncode == 0
 
 
 class CheckProgram:

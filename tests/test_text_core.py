@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
+from core_compiler import WATCHED, can_watch, compiler
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc" / "core"
 SUITE = ROOT / "tests" / "data" / "jsontestsuite" / "test_parsing"
 PAIRS = ROOT / "tests" / "data" / "cyberphone_jcs" / "input"
-WATCHED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-
-
-def compiler() -> list[str]:
-    """The command that compiles C: $CC, or the first usual name that exists."""
-    if named := shlex.split(os.environ.get("CC", "")):
-        return named
-    for name in ("cc", "gcc", "clang"):
-        if path := shutil.which(name):
-            return [path]
-    pytest.skip("no C compiler")
-
-
-def can_watch() -> bool:
-    """Whether the compiler has the sanitizers, and their programs run."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "empty"
-        command = [*compiler(), *WATCHED, "-x", "c", "-", "-o", str(program)]
-        built = subprocess.run(command, input="int main(void) { return 0; }", capture_output=True,
-                               text=True)  # fmt: skip
-        return built.returncode == 0 and subprocess.run([program]).returncode == 0
 
 
 @pytest.fixture(scope="module", params=["vectors", "portable"])

@@ -54,6 +54,14 @@ OVT_ALWAYS_INLINE char *put_finite(const walk *w, double number, char *end) {
                                                     : ovt_write_double(end, number));
 }
 
+/* Whether a str is short ASCII that no white space may have to be trimmed from. */
+OVT_ALWAYS_INLINE bool is_plain_str(PyObject *str, bool trims) {
+    const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)str) + 1);
+    const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
+    return PyUnicode_IS_COMPACT_ASCII(str) && length <= SHORT_UTF8 &&
+           !((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0);
+}
+
 /* The values of their kinds that are not written inline. They return the new end; *status changes
  * only when something is wrong. */
 
@@ -65,19 +73,14 @@ char *ovt_put_other_int(walk *w, PyObject *value, char *end, ovt_status *status)
 char *ovt_put_verbatim(walk *w, PyObject *value, char *end, ovt_status *status);
 
 OVT_ALWAYS_INLINE char *put_str(walk *w, PyObject *value, char *end, ovt_status *status) {
-    if (OVT_LIKELY(PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value))) {
-        const uint8_t *bytes = (const uint8_t *)(((PyASCIIObject *)value) + 1);
-        const size_t length = (size_t)PyUnicode_GET_LENGTH(value);
-        const bool may_trim =
-            w->trims && length != 0 && (bytes[0] <= ' ' || bytes[length - 1] <= ' ');
-        if (OVT_LIKELY(length <= SHORT_UTF8 && !may_trim)) {
-            end = put_quoted(w->out, end, bytes, length, true);
-            if (OVT_UNLIKELY(end == NULL)) {
-                *status = OVT_NO_MEMORY;
-                return w->out->end;
-            }
-            return end;
+    if (OVT_LIKELY(PyUnicode_CheckExact(value) && is_plain_str(value, w->trims))) {
+        end = put_quoted(w->out, end, ((PyASCIIObject *)value) + 1,
+                         (size_t)PyUnicode_GET_LENGTH(value), true);
+        if (OVT_UNLIKELY(end == NULL)) {
+            *status = OVT_NO_MEMORY;
+            return w->out->end;
         }
+        return end;
     }
     return ovt_put_other_str(w, value, end, status);
 }

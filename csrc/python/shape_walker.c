@@ -135,15 +135,6 @@ static PyObject *current_path(const walk *w) {
     return path;
 }
 
-/* Raises the exception object that a function of _errors made; steals it. */
-static outcome raise_made(PyObject *exception) {
-    if (exception != NULL) {
-        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-        Py_DECREF(exception);
-    }
-    return FAILED;
-}
-
 /* Nesting goes too deep or never ends; `source` is the container that was about to be opened. */
 static OVT_NEVER_INLINE outcome fail_nesting(walk *w, PyObject *source) {
     if (make_strong(w) == FAILED) {
@@ -164,7 +155,8 @@ static OVT_NEVER_INLINE outcome fail_nesting(walk *w, PyObject *source) {
     }
     Py_XDECREF(path);
     Py_XDECREF(containers);
-    return raise_made(made);
+    ovt_raise_made(made);
+    return FAILED;
 }
 
 /* The view raised: the exception as overturn_fast._errors words it. */
@@ -185,7 +177,8 @@ static OVT_NEVER_INLINE outcome fail_view(const walk *w, PyObject *value) {
     Py_XDECREF(type);
     Py_XDECREF(traceback);
     Py_DECREF(error);
-    return raise_made(made);
+    ovt_raise_made(made);
+    return FAILED;
 }
 
 /* ---- kinds of values ------------------------------------------------------------------------- */
@@ -674,7 +667,8 @@ static PyObject *list_of_rows(const char *at, const char *end) {
 
 /* Raises what overturn_fast._errors says about a value whose rows have too many bytes. */
 static void fail_size(PyObject *value, const ovt_shape_options *options) {
-    raise_made(PyObject_CallFunction(options->python->failure, "i()O", (int)OVT_SHAPE_SIZE, value));
+    ovt_raise_made(
+        PyObject_CallFunction(options->python->failure, "i()O", (int)OVT_SHAPE_SIZE, value));
 }
 
 static PyObject *rows_of(const ovt_shape_tree *tree, PyObject *value,
@@ -700,7 +694,7 @@ static void fail_unwritable(const ovt_buffer *path, const ovt_shape_options *opt
     PyObject *text =
         PyUnicode_DecodeUTF8(path->data, (Py_ssize_t)ovt_buffer_length(path), "surrogatepass");
     if (text != NULL) {
-        raise_made(PyObject_CallOneArg(options->python->key_surrogate_failure, text));
+        ovt_raise_made(PyObject_CallOneArg(options->python->key_surrogate_failure, text));
         Py_DECREF(text);
     }
 }

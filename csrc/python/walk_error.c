@@ -34,15 +34,6 @@ static PyObject *current_path(const walk *w) {
     return path;
 }
 
-/* Raises the exception object that a function of _errors made; steals it. */
-static outcome raise_made(PyObject *exception) {
-    if (exception != NULL) {
-        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-        Py_DECREF(exception);
-    }
-    return FAILED;
-}
-
 outcome ovt_walk_fail(walk *w, ovt_status status, PyObject *value) {
     if (status == OVT_NO_MEMORY) {
         return no_memory();
@@ -55,7 +46,8 @@ outcome ovt_walk_fail(walk *w, ovt_status status, PyObject *value) {
                                                           (int)status, path, value);
     Py_XDECREF(path);
     Py_DECREF(value);
-    return raise_made(made);
+    ovt_raise_made(made);
+    return FAILED;
 }
 
 outcome ovt_walk_fail_nesting(walk *w, PyObject *source) {
@@ -74,7 +66,8 @@ outcome ovt_walk_fail_nesting(walk *w, PyObject *source) {
                                                     path, containers, w->options->max_depth);
     Py_XDECREF(path);
     Py_XDECREF(containers);
-    return raise_made(made);
+    ovt_raise_made(made);
+    return FAILED;
 }
 
 outcome ovt_walk_fail_conversion(walk *w, PyObject *value) {
@@ -93,5 +86,6 @@ outcome ovt_walk_fail_conversion(walk *w, PyObject *value) {
     Py_XDECREF(type);
     Py_XDECREF(traceback);
     Py_DECREF(error);
-    return raise_made(made);
+    ovt_raise_made(made);
+    return FAILED;
 }

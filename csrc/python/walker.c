@@ -406,14 +406,6 @@ static OVT_NEVER_INLINE char *make_plain_room(walk *w, char *end) {
     return make_room(w->out, end, PLAIN_ROOM);
 }
 
-/* Whether a str is short ASCII that no white space may have to be trimmed from. */
-OVT_ALWAYS_INLINE bool is_plain_str(PyObject *str, bool trims) {
-    const uint8_t *const bytes = (const uint8_t *)(((PyASCIIObject *)str) + 1);
-    const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
-    return PyUnicode_IS_COMPACT_ASCII(str) && length <= SHORT_UTF8 &&
-           !((bytes[0] <= ' ' || bytes[length - 1] <= ' ') && trims && length != 0);
-}
-
 OVT_ALWAYS_INLINE char *put_plain_str(PyObject *str, char *end) {
     *end++ = '"';
     end = ovt_put_bytes(end, (const uint8_t *)(((PyASCIIObject *)str) + 1),

@@ -73,6 +73,14 @@ enum { OVT_WALK_ROOM = 2048 };
 int ovt_walk(ovt_buffer *out, PyObject *value, const ovt_selection *selection,
              const ovt_walk_options *options);
 
+/* Raises the exception object that a function of _errors made; steals it. NULL: one is set. */
+static inline void ovt_raise_made(PyObject *exception) {
+    if (exception != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+        Py_DECREF(exception);
+    }
+}
+
 /* Tells where a str (or an object of a subclass) keeps its code points, which the core reads in
  * place. False with an exception set: only for a str of the legacy kind (before Python 3.12) that
  * there is no memory to make ready. */
