@@ -12,7 +12,7 @@ import pickle
 import random
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -343,6 +343,23 @@ def test_many_calls_of_all_lengths(engine: ModuleType, count: int) -> None:
         assert engine.fingerprint_many(calls) == digests
 
 
+@pytest.mark.parametrize("pad", [0, 37, 64, 4_000, 4_070, 4_300])
+def test_many_calls_that_begin_alike(engine: ModuleType, pad: int) -> None:
+    """What two texts begin with is hashed once, in blocks of 64 bytes, up to any byte."""
+    source = random.Random(pad)
+    start = "x" * pad + "".join(source.choice("abc") for _ in range(300))
+    texts = [start]
+    for _ in range(400):
+        parting = pad + source.randrange(301)
+        tail = source.choice(["", "!", "!" * 64, start[parting + 1 :]])
+        texts.append(source.choice([texts[-1], start[:parting] + tail]))
+    calls = [("t", {"a": text}) for text in texts]
+    digests = [
+        hashlib.sha256(f'tool_call\nt\n{{"a":"{text}"}}'.encode()).hexdigest() for text in texts
+    ]
+    assert engine.fingerprint_many(calls) == digests
+
+
 def test_many_calls_inside_the_hook_of_many_calls(engine: ModuleType) -> None:
     inner = [(f"inner {number}", {"n": number}) for number in range(7)]
     digests = engine.fingerprint_many(inner)
@@ -353,6 +370,55 @@ def test_many_calls_inside_the_hook_of_many_calls(engine: ModuleType) -> None:
     outer = [("outer", {"a": object(), "n": number}) for number in range(7)]
     expected = [("outer", {"a": digests, "n": number}) for number in range(7)]
     assert engine.fingerprint_many(outer, encoder=hook) == engine.fingerprint_many(expected)
+
+
+def changes_of_a_list() -> list[Any]:
+    """What a hook may do to the list of calls, with names."""
+
+    def clear(calls: list[Any]) -> None:
+        calls.clear()
+
+    def drop_first(calls: list[Any]) -> None:
+        calls.pop(0)
+
+    def drop_last(calls: list[Any]) -> None:
+        calls.pop()
+
+    def add_one(calls: list[Any]) -> None:
+        if len(calls) < 20:
+            calls.append(("added", {"n": len(calls)}))
+
+    def replace_all(calls: list[Any]) -> None:
+        calls[:] = [(f"new {number}", {"n": number}) for number in range(len(calls))]
+
+    changes = (clear, drop_first, drop_last, add_one, replace_all)
+    return [pytest.param(change, id=change.__name__) for change in changes]
+
+
+@pytest.mark.parametrize("change", changes_of_a_list())
+def test_a_hook_may_change_the_list_of_calls(
+    engine: ModuleType, change: Callable[[list[Any]], None]
+) -> None:
+    """The digests are those of the calls that a loop over the list meets."""
+
+    def run(digests_of: Callable[[list[Any], Callable[[object], str]], list[str]]) -> list[str]:
+        calls: list[Any] = []
+
+        def hook(_: object) -> str:
+            change(calls)
+            gc.collect()
+            return "hooked"
+
+        calls += [
+            ("".join(["to", f"ol {number}"]), {"a": object(), "b": [str(number) * 3]})
+            for number in range(9)
+        ]
+        return digests_of(calls, hook)
+
+    def one_by_one(calls: list[Any], hook: Callable[[object], str]) -> list[str]:
+        return [engine.tool_fingerprint(name, args, encoder=hook) for name, args in calls]
+
+    assert run(lambda calls, hook: engine.fingerprint_many(calls, encoder=hook)) == run(one_by_one)
 
 
 # -- ToolFingerprinter -----------------------------------------------------------------------------

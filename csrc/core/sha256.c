@@ -131,8 +131,10 @@ typedef struct {
     const char *name;
     bool (*available)(void);
     void (*compress)(uint32_t state[8], const uint8_t *blocks, size_t count);
-    /* The same for two messages; NULL where it would be no faster. */
-    void (*compress_two)(uint32_t *const states[2], const uint8_t *const blocks[2], size_t count);
+    /* The same for two messages, with `strides` as in sha256.h; NULL where it would be no faster.
+     */
+    void (*compress_two)(uint32_t *const states[2], const uint8_t *const blocks[2], size_t count,
+                         const size_t strides[2]);
 } variant;
 
 static bool always_available(void) {
@@ -341,11 +343,9 @@ typedef struct {
 static inline void start_message(lane *l, const ovt_sha256_message *message) {
     l->message = message;
     l->next = message->bytes;
-    l->is_padding = message->has_room;
+    l->is_padding = false;
     message->hash->length += message->count;
-    l->blocks = message->has_room
-                    ? pad_in_place((uint8_t *)message->bytes, message->count, message->hash->length)
-                    : message->count / OVT_SHA256_BLOCK_SIZE;
+    l->blocks = message->count / OVT_SHA256_BLOCK_SIZE;
 }
 
 /* Moves on to the padding, or ends the message, until there are blocks to compress. False when
@@ -404,7 +404,8 @@ void ovt_sha256_finish_all(const ovt_sha256_message *messages, size_t count) {
         uint32_t *const states[2] = {a.message->hash->state, b.message->hash->state};
         const uint8_t *const blocks[2] = {a.next, b.next};
         const size_t both = a.blocks < b.blocks ? a.blocks : b.blocks;
-        used->compress_two(states, blocks, both);
+        static const size_t in_place[2] = {0, 0};
+        used->compress_two(states, blocks, both, in_place);
         took_blocks(&a, both);
         took_blocks(&b, both);
     }
@@ -413,6 +414,86 @@ void ovt_sha256_finish_all(const ovt_sha256_message *messages, size_t count) {
         used->compress(last->message->hash->state, last->next, last->blocks);
         took_blocks(last, last->blocks);
     }
+}
+
+/* ---- states that are kept ---- */
+
+ovt_sha256_padded ovt_sha256_pad(uint8_t *bytes, size_t count) {
+    return (ovt_sha256_padded){bytes, pad_in_place(bytes, count, count)};
+}
+
+void ovt_sha256_trail_init(ovt_sha256_trail *trail, uint32_t (*states)[8]) {
+    *trail = (ovt_sha256_trail){.states = states};
+    start_state(states[0]);
+}
+
+static inline bool is_same_block(const uint8_t *a, const uint8_t *b) {
+#if OVT_X86_64
+    __m128i same = _mm_set1_epi8(-1);
+    for (int i = 0; i < OVT_SHA256_BLOCK_SIZE; i += 16) {
+        const __m128i of_a = _mm_loadu_si128((const __m128i *)(const void *)(a + i));
+        const __m128i of_b = _mm_loadu_si128((const __m128i *)(const void *)(b + i));
+        same = _mm_and_si128(same, _mm_cmpeq_epi8(of_a, of_b));
+    }
+    return _mm_movemask_epi8(same) == 0xFFFF;
+#else
+    uint64_t difference = 0;
+    for (int i = 0; i < OVT_SHA256_BLOCK_SIZE; i += 8)
+        difference |= ovt_load64(a + i) ^ ovt_load64(b + i);
+    return difference == 0;
+#endif
+}
+
+/* How many blocks both begin with. */
+static inline size_t shared_blocks(ovt_sha256_padded a, ovt_sha256_padded b) {
+    const size_t most = a.count < b.count ? a.count : b.count;
+    size_t count = 0;
+    for (; count < most && is_same_block(a.blocks, b.blocks); count++) {
+        a.blocks += OVT_SHA256_BLOCK_SIZE;
+        b.blocks += OVT_SHA256_BLOCK_SIZE;
+    }
+    return count;
+}
+
+/* A message without its first `count` blocks. It may have none, and be nowhere. */
+static inline ovt_sha256_padded rest_of(ovt_sha256_padded message, size_t count) {
+    if (count > 0) {
+        message.blocks += count * OVT_SHA256_BLOCK_SIZE;
+        message.count -= count;
+    }
+    return message;
+}
+
+void ovt_sha256_trail_two(ovt_sha256_trail *trail, const ovt_sha256_padded messages[2],
+                          uint32_t finals[2][8]) {
+    const variant *const used = atomic_load_explicit(&chosen, memory_order_relaxed);
+    const size_t known = shared_blocks(messages[0], trail->last);
+    size_t at = shared_blocks(messages[1], trail->last);
+    ovt_sha256_padded one = rest_of(messages[0], known), other = rest_of(messages[1], at);
+    memcpy(finals[0], trail->states[known], sizeof finals[0]);
+    const size_t both = one.count < other.count ? one.count : other.count;
+    if (used->compress_two != NULL && both > 0) {
+        uint32_t *const states[2] = {finals[0], trail->states[at]};
+        const uint8_t *const blocks[2] = {one.blocks, other.blocks};
+        const size_t strides[2] = {0, sizeof *trail->states / sizeof **trail->states};
+        used->compress_two(states, blocks, both, strides);
+        one = rest_of(one, both);
+        other = rest_of(other, both);
+        at += both;
+    }
+    if (one.count > 0)
+        used->compress(finals[0], one.blocks, one.count);
+    for (; other.count > 0; other = rest_of(other, 1), at++) {
+        memcpy(trail->states[at + 1], trail->states[at], sizeof *trail->states);
+        used->compress(trail->states[at + 1], other.blocks, 1);
+    }
+    if (messages[1].count > 0)
+        trail->last = messages[1];
+    memcpy(finals[1], trail->states[at], sizeof finals[1]);
+}
+
+void ovt_sha256_state_digest(const uint32_t state[8], uint8_t digest[OVT_SHA256_DIGEST_SIZE]) {
+    store_digest(digest, state);
 }
 
 /* ---- hexadecimal digits ---- */

@@ -56,14 +56,42 @@ typedef struct {
     const void *bytes;
     size_t count;    /* of bytes */
     uint8_t *digest; /* where OVT_SHA256_DIGEST_SIZE bytes go */
-    /* Whether the OVT_SHA256_PAD_ROOM bytes after them may be overwritten, which saves a copy. */
-    bool has_room;
 } ovt_sha256_message;
 
 /* Appends the ends of several messages and writes their digests, two messages at a time: with SHA
  * instructions two take hardly longer than the longer of them. Messages that have not taken whole
  * blocks before are finished one by one. */
 void ovt_sha256_finish_all(const ovt_sha256_message *messages, size_t count);
+
+/* A message that stands whole and padded in memory. */
+typedef struct {
+    const uint8_t *blocks;
+    size_t count; /* of blocks; 0: no message */
+} ovt_sha256_padded;
+
+/* Pads the message of `count` bytes at `bytes`. The OVT_SHA256_PAD_ROOM bytes after it are
+ * overwritten. */
+ovt_sha256_padded ovt_sha256_pad(uint8_t *bytes, size_t count);
+
+/* The last of several messages, and its states: states[i] is the intermediate hash value after its
+ * first i blocks, its words at the places of ovt_sha256_place. A message that begins with the same
+ * blocks need not compress them again. */
+typedef struct {
+    ovt_sha256_padded last;
+    uint32_t (*states)[8];
+} ovt_sha256_trail;
+
+/* A trail of no message yet. There is room at `states` for one more than a message has blocks. */
+void ovt_sha256_trail_init(ovt_sha256_trail *trail, uint32_t (*states)[8]);
+
+/* Finds the final states of two messages, compressing both at once where that is faster, but not
+ * what they begin with like the last one of the trail, whose blocks are unchanged. The trail goes
+ * on with the second one, if it has blocks. A message without blocks has no final state. */
+void ovt_sha256_trail_two(ovt_sha256_trail *trail, const ovt_sha256_padded messages[2],
+                          uint32_t finals[2][8]);
+
+/* Writes the digest that a final state is. */
+void ovt_sha256_state_digest(const uint32_t state[8], uint8_t digest[OVT_SHA256_DIGEST_SIZE]);
 
 /* The digest as 64 lower-case hexadecimal characters, without a terminator. */
 void ovt_sha256_hex(const uint8_t digest[OVT_SHA256_DIGEST_SIZE], char hex[OVT_SHA256_HEX_SIZE]);
@@ -108,12 +136,14 @@ static const uint8_t ovt_sha256_place[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 #endif
 
 /* Whether the processor has the instructions, and the compression of `count` consecutive blocks
- * into `state` by means of them, for one message and for two at a time. */
+ * into `state` by means of them, for one message and for two at a time. For two, the state after
+ * block i, counted from 1, is written i * strides[m] words after states[m]: 8 keeps every state in
+ * an array of them, 0 only the last, in place. */
 #if OVT_SHA256_HAS_X86
 bool ovt_sha256_x86_available(void);
 void ovt_sha256_x86_compress(uint32_t state[8], const uint8_t *blocks, size_t count);
 void ovt_sha256_x86_compress_two(uint32_t *const states[2], const uint8_t *const blocks[2],
-                                 size_t count);
+                                 size_t count, const size_t strides[2]);
 #endif
 #if OVT_SHA256_HAS_ARM
 bool ovt_sha256_arm_available(void);

@@ -115,7 +115,9 @@ SHA_TARGET OVT_ALWAYS_INLINE void four_rounds_at(working_variables *v, schedule 
 /* The chain of rounds leaves the unit that makes them idle half of the time; another message's
  * rounds go there. */
 SHA_TARGET void ovt_sha256_x86_compress_two(uint32_t *const states[2],
-                                            const uint8_t *const blocks[2], size_t count) {
+                                            const uint8_t *const blocks[2], size_t count,
+                                            const size_t strides[2]) {
+    uint32_t *next_state[2] = {states[0], states[1]};
     working_variables v[2] = {load_state(states[0]), load_state(states[1])};
     for (size_t at = 0; at < count * OVT_SHA256_BLOCK_SIZE; at += OVT_SHA256_BLOCK_SIZE) {
         const uint32_t *constants = ovt_sha256_constants;
@@ -133,9 +135,12 @@ SHA_TARGET void ovt_sha256_x86_compress_two(uint32_t *const states[2],
         }
         v[0] = sum_of(v[0], a);
         v[1] = sum_of(v[1], b);
+        /* With a stride of 0 the last store is the one that counts. */
+        next_state[0] += strides[0];
+        next_state[1] += strides[1];
+        store_state(next_state[0], v[0]);
+        store_state(next_state[1], v[1]);
     }
-    store_state(states[0], v[0]);
-    store_state(states[1], v[1]);
 }
 
 #endif

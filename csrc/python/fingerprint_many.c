@@ -1,4 +1,8 @@
-/* Fingerprints of many calls: two are written, and their digests are made together. */
+/* Fingerprints of many calls: two are written, and their digests are made together.
+ *
+ * Calls that come one after the other are often those of one tool, with some arguments alike. The
+ * blocks that a text begins with like the last text of the pair before are not hashed again. A text
+ * that outgrows its storage is hashed by itself. */
 
 #include "arguments.h"
 #include "hex_str.h"
@@ -6,18 +10,29 @@
 #include "output.h"
 
 enum {
-    BATCH_CALLS = 2, /* whose digests are made together, two at a time */
-    /* Bytes of each, a longer one moves to the heap. Not a multiple of 4,096: addresses that agree
-     * in their last bits are taken for the same one by the processor at first. */
-    CALL_ROOM = 4096 + 5 * OVT_SHA256_BLOCK_SIZE,
+    PAIR = 2,
+    CALL_BLOCKS = 69, /* of SHA-256 of a text; a longer one moves to the heap */
+    CALL_ROOM = CALL_BLOCKS * OVT_SHA256_BLOCK_SIZE,
 };
 
-/* Calls that are written and whose digests are not made yet. */
+/* A call that is written. */
 typedef struct {
-    _Alignas(OVT_SHA256_BLOCK_SIZE) char storage[BATCH_CALLS][CALL_ROOM];
-    ovt_buffer texts[BATCH_CALLS];
-    ovt_sha256 hashes[BATCH_CALLS];
-    size_t count;
+    _Alignas(OVT_SHA256_BLOCK_SIZE) char storage[CALL_ROOM];
+    ovt_buffer text;
+    ovt_sha256 hash; /* of a text that has left the storage */
+} call_slot;
+
+_Static_assert(sizeof(call_slot) % 4096 != 0,
+               "the processor takes addresses that agree in their last twelve bits for the same");
+
+/* Calls whose digests are made together, and the last one before them. */
+typedef struct {
+    call_slot slots[PAIR + 1];
+    call_slot *open[PAIR];
+    size_t count; /* of the open ones that are written, and have no digest yet */
+    call_slot *last;
+    ovt_sha256_trail trail; /* its last message is the text in `last`, or none */
+    uint32_t states[CALL_BLOCKS + 1][8];
 } call_batch;
 
 /* The first batch in a block that is larger by the size of a block of SHA-256. */
@@ -26,13 +41,30 @@ static call_batch *aligned_batch(void *block) {
     return (call_batch *)(((uintptr_t)block + size - 1) / size * size);
 }
 
+static void start_batch(call_batch *batch) {
+    batch->open[0] = &batch->slots[0];
+    batch->open[1] = &batch->slots[1];
+    batch->last = &batch->slots[2];
+    batch->count = 0;
+    ovt_sha256_trail_init(&batch->trail, batch->states);
+}
+
+/* Whether all arguments of a tool's call count, and its name needs no check: the usual case. */
+static bool is_plain_call(const call_parts *call) {
+    return call->kind == call->state->tool_call && PyUnicode_CheckExact(call->name) &&
+           call->match_on == NULL && call->ignore_args == NULL;
+}
+
 static bool add_parts(call_batch *batch, const call_parts *call, const ovt_walk_options *options) {
-    ovt_buffer *const text = &batch->texts[batch->count];
-    ovt_buffer_init(text, batch->storage[batch->count], CALL_ROOM, &batch->hashes[batch->count]);
-    text->spare = options->python->spare;
-    ovt_buffer_hash_late(text);
-    batch->count++;
-    return ovt_write_call(text, call, options);
+    call_slot *const slot = batch->open[batch->count++];
+    ovt_buffer_init(&slot->text, slot->storage, CALL_ROOM, &slot->hash);
+    slot->text.spare = options->python->spare;
+    ovt_buffer_hash_late(&slot->text);
+    if (OVT_LIKELY(is_plain_call(call))) {
+        return ovt_write_prefix(&slot->text, call->kind, call->name) &&
+               ovt_walk(&slot->text, call->args, NULL, options) == 0;
+    }
+    return ovt_write_call(&slot->text, call, options);
 }
 
 /* Adds one of the calls that ovt_fingerprint_many() takes; false with an exception set. */
@@ -65,32 +97,53 @@ static bool add_call(call_batch *batch, const module_state *state, PyObject *cal
 
 static void clear_batch(call_batch *batch) {
     while (batch->count > 0) {
-        ovt_buffer_release(&batch->texts[--batch->count]);
+        ovt_buffer_release(&batch->open[--batch->count]->text);
     }
 }
 
-/* Appends the digests of the calls in the batch to a list, and empties it; false with an exception
- * set. */
-static bool finish_batch(call_batch *batch, PyObject *digests) {
-    uint8_t bytes[BATCH_CALLS][OVT_SHA256_DIGEST_SIZE];
-    ovt_sha256_message messages[BATCH_CALLS];
-    for (size_t i = 0; i < batch->count; i++) {
-        const ovt_buffer *const text = &batch->texts[i];
-        messages[i] =
-            (ovt_sha256_message){.hash = text->hash,
-                                 .bytes = text->hashed,
-                                 .count = (size_t)(text->end - text->hashed),
-                                 .digest = bytes[i],
-                                 .has_room = text->limit - text->end >= OVT_SHA256_PAD_ROOM};
+/* Whether the whole text stands in the storage, with room for its padding. */
+static bool is_in_storage(const call_slot *slot) {
+    return slot->text.data == slot->storage && slot->text.hashed == slot->storage &&
+           slot->hash.length == 0 && slot->text.limit - slot->text.end >= OVT_SHA256_PAD_ROOM;
+}
+
+/* Finds the final states of the open calls that stand in their storage, and says which those are:
+ * the others have no blocks. */
+static void hash_pair(call_batch *batch, ovt_sha256_padded messages[PAIR],
+                      uint32_t finals[PAIR][8]) {
+    for (size_t i = 0; i < PAIR; i++) {
+        call_slot *const slot = batch->open[i];
+        messages[i] = (ovt_sha256_padded){0};
+        if (i < batch->count && is_in_storage(slot)) {
+            messages[i] = ovt_sha256_pad((uint8_t *)slot->storage, ovt_buffer_length(&slot->text));
+        }
     }
-    ovt_sha256_finish_all(messages, batch->count);
+    ovt_sha256_trail_two(&batch->trail, messages, finals);
+}
+
+/* Appends the digests of the open calls to a list; false with an exception set. */
+static bool finish_pair(call_batch *batch, PyObject *digests) {
+    ovt_sha256_padded messages[PAIR];
+    uint32_t finals[PAIR][8];
+    hash_pair(batch, messages, finals);
     bool is_well = true;
     for (size_t i = 0; is_well && i < batch->count; i++) {
-        PyObject *const digest = ovt_hex_str(bytes[i], OVT_SHA256_HEX_SIZE);
+        uint8_t bytes[OVT_SHA256_DIGEST_SIZE];
+        if (OVT_LIKELY(messages[i].count != 0)) {
+            ovt_sha256_state_digest(finals[i], bytes);
+        } else {
+            ovt_buffer_finish_hash(&batch->open[i]->text, bytes);
+        }
+        PyObject *const digest = ovt_hex_str(bytes, OVT_SHA256_HEX_SIZE);
         is_well = digest != NULL && PyList_Append(digests, digest) == 0;
         Py_XDECREF(digest);
     }
     clear_batch(batch);
+    if (messages[1].count != 0) { /* it is the last of the trail now, and has to stay */
+        call_slot *const last = batch->open[1];
+        batch->open[1] = batch->last;
+        batch->last = last;
+    }
     return is_well;
 }
 
@@ -110,22 +163,32 @@ static void locate_error(const module_state *state, Py_ssize_t index) {
     PyErr_Restore(type, error, traceback);
 }
 
-/* A list of the digests of the calls that an iterator gives. */
-static PyObject *digests_of(const module_state *state, PyObject *calls,
+/* The call at `index`, a new reference; NULL after the last, or with an exception set. Those of a
+ * list are taken out one by one, which is a little faster; `iterator` is then NULL. */
+static inline PyObject *next_call(PyObject *calls, PyObject *iterator, Py_ssize_t index) {
+    if (iterator != NULL) {
+        return PyIter_Next(iterator);
+    }
+    return index < PyList_GET_SIZE(calls) ? Py_NewRef(PyList_GET_ITEM(calls, index)) : NULL;
+}
+
+/* A list of the digests of calls. */
+static PyObject *digests_of(const module_state *state, PyObject *calls, PyObject *iterator,
                             const ovt_walk_options *options, call_batch *batch) {
     PyObject *digests = PyList_New(0);
     bool is_well = digests != NULL;
     PyObject *call;
-    for (Py_ssize_t index = 0; is_well && (call = PyIter_Next(calls)) != NULL; index++) {
+    for (Py_ssize_t index = 0; is_well && (call = next_call(calls, iterator, index)) != NULL;
+         index++) {
         is_well = add_call(batch, state, call, options);
         Py_DECREF(call);
         if (!is_well) {
             locate_error(state, index);
-        } else if (batch->count == BATCH_CALLS) {
-            is_well = finish_batch(batch, digests);
+        } else if (batch->count == PAIR) {
+            is_well = finish_pair(batch, digests);
         }
     }
-    if (!is_well || PyErr_Occurred() != NULL || !finish_batch(batch, digests)) {
+    if (!is_well || PyErr_Occurred() != NULL || !finish_pair(batch, digests)) {
         Py_CLEAR(digests);
     }
     return digests;
@@ -142,19 +205,26 @@ PyObject *ovt_fingerprint_many(PyObject *module, PyObject *const *args, Py_ssize
         !ovt_read_options(state, OVT_PROFILE_OVERTURN, given[1], given[2], &options)) {
         return NULL;
     }
+#ifndef Py_GIL_DISABLED /* another thread could change the list meanwhile */
+    const bool is_list = PyList_CheckExact(given[0]);
+#else
+    const bool is_list = false;
+#endif
+    PyObject *const iterator = is_list ? NULL : PyObject_GetIter(given[0]);
+    if (!is_list && iterator == NULL) {
+        return NULL;
+    }
     PyObject *digests = NULL;
-    PyObject *const calls = PyObject_GetIter(given[0]);
-    void *const block =
-        calls == NULL ? NULL : PyMem_RawMalloc(sizeof(call_batch) + OVT_SHA256_BLOCK_SIZE);
+    void *const block = PyMem_RawMalloc(sizeof(call_batch) + OVT_SHA256_BLOCK_SIZE);
     if (block != NULL) {
         call_batch *const batch = aligned_batch(block);
-        batch->count = 0;
-        digests = digests_of(state, calls, &options, batch);
+        start_batch(batch);
+        digests = digests_of(state, given[0], iterator, &options, batch);
         clear_batch(batch);
-    } else if (calls != NULL) {
+    } else {
         PyErr_NoMemory();
     }
     PyMem_RawFree(block);
-    Py_XDECREF(calls);
+    Py_XDECREF(iterator);
     return digests;
 }
