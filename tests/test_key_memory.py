@@ -6,6 +6,7 @@ remembers, the text is that of the pure engine, which remembers nothing.
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import sys
@@ -356,17 +357,45 @@ def with_one_more(args: dict[str, Any]) -> dict[Any, Any]:
     return {7: "seven", **{copied(key): value for key, value in args.items()}}
 
 
-def test_a_hook_empties_the_list_of_names(native: ModuleType, pure: ModuleType) -> None:
-    def digest(engine: ModuleType) -> str:
-        names = [copied("b"), copied("a")]
+def one_call(engine: ModuleType, args: dict[str, Any], names: Any, hook: Any) -> Any:
+    return engine.tool_fingerprint("t", args, match_on=names, encoder=hook)
+
+
+def one_of_many_calls(engine: ModuleType, args: dict[str, Any], names: Any, hook: Any) -> Any:
+    return engine.fingerprint_many([("t", args, names)], encoder=hook)
+
+
+def prepared_call(engine: ModuleType, args: dict[str, Any], names: Any, hook: Any) -> Any:
+    return engine.ToolFingerprinter("t", match_on=names, encoder=hook)(args)
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["hook returns", "hook raises"])
+@pytest.mark.parametrize("kind", [list, tuple, set, iter], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "call", [one_call, one_of_many_calls, prepared_call], ids=lambda call: call.__name__
+)
+def test_a_hook_empties_names_and_arguments(
+    native: ModuleType, pure: ModuleType, call: Any, kind: Any, fails: bool
+) -> None:
+    """What was selected is borrowed until Python code runs, and then held."""
+
+    def outcome_of(engine: ModuleType) -> Any:
+        names = kind([copied("b"), copied("a")])
 
         def hook(_: object) -> str:
-            names.clear()
+            if kind in (list, set):
+                names.clear()
             args.clear()
+            gc.collect()
+            if fails:
+                raise ValueError("no such thing")
             return "hooked"
 
         args = {copied("a"): object(), copied("b"): [object()], "c": 3}
-        return str(engine.tool_fingerprint("t", args, match_on=names, encoder=hook))
+        try:
+            return call(engine, args, names, hook)
+        except ValueError as error:
+            return str(error)
 
     for _ in range(SIGHTS):
-        assert digest(native) == digest(pure)
+        assert outcome_of(native) == outcome_of(pure)

@@ -17,6 +17,7 @@ typedef struct {
     PyObject *prefix;      /* bytes: what is hashed before the arguments */
     PyObject *encoder;     /* or None */
     ovt_walk_options options;
+    bool keeps_few; /* whether all that is declared are a few plain names to keep */
 } fingerprinter;
 
 static PyObject *fingerprinter_call(PyObject *callable, PyObject *const *args, size_t nargsf,
@@ -30,7 +31,11 @@ static PyObject *fingerprinter_call(PyObject *callable, PyObject *const *args, s
     }
     kept_members room;
     selected_args selected;
-    if (!ovt_select(state, given[0], self->match_on, self->ignore_args, &room, &selected)) {
+    const bool is_selected =
+        self->keeps_few && PyDict_CheckExact(given[0])
+            ? ovt_select_few(state, given[0], self->match_on, &room, &selected)
+            : ovt_select(state, given[0], self->match_on, self->ignore_args, &room, &selected);
+    if (!is_selected) {
         return NULL;
     }
     PyObject *digest =
@@ -97,7 +102,11 @@ static int fingerprinter_fill(fingerprinter *self, const module_state *state,
     self->ignore_args =
         self->match_on == NULL ? NULL : ovt_declared_names(state, given[2], NAME_IGNORE_ARGS);
     self->prefix = self->ignore_args == NULL ? NULL : fingerprinter_prefix(self);
-    return self->prefix == NULL ? -1 : 0;
+    if (self->prefix == NULL) {
+        return -1;
+    }
+    self->keeps_few = declares_none(self->ignore_args) && ovt_are_few_names(self->match_on);
+    return 0;
 }
 
 static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {

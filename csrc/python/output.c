@@ -62,11 +62,14 @@ static PyObject *bytes_of(const ovt_buffer *out, PyObject *room, size_t *dumped)
     return bytes;
 }
 
-/* Copies a few bytes, most often 8 to 16, without a call. */
-static inline void copy_name(char *out, const char *text, size_t length) {
+/* Copies a few bytes, most often 8 to 32, without a call. */
+static inline void copy_few(char *out, const char *text, size_t length) {
     if (OVT_LIKELY(length >= 8 && length <= 16)) {
         ovt_store64(out, ovt_load64(text));
         ovt_store64(out + length - 8, ovt_load64(text + length - 8));
+    } else if (OVT_LIKELY(length > 16 && length <= 32)) {
+        memcpy(out, text, 16);
+        memcpy(out + length - 16, text + length - 16, 16);
     } else {
         memcpy(out, text, length);
     }
@@ -78,7 +81,7 @@ static bool write_prefix_line(ovt_buffer *out, PyObject *str) {
     if (OVT_LIKELY(PyUnicode_IS_COMPACT_ASCII(str))) {
         const size_t length = (size_t)PyUnicode_GET_LENGTH(str);
         if (OVT_LIKELY(ovt_buffer_reserve(out, length + 1))) {
-            copy_name(out->end, (const char *)((PyASCIIObject *)str + 1), length);
+            copy_few(out->end, (const char *)((PyASCIIObject *)str + 1), length);
             out->end[length] = '\n';
             out->end += length + 1;
             return true;
@@ -142,9 +145,13 @@ static bool write_job(ovt_buffer *out, const output_job *job) {
     if (job->call != NULL) {
         return ovt_write_call(out, job->call, job->options);
     }
-    if (!ovt_buffer_append(out, job->prefix, job->prefix_size)) {
-        PyErr_NoMemory();
-        return false;
+    if (job->prefix_size != 0) {
+        if (!ovt_buffer_reserve(out, job->prefix_size)) {
+            PyErr_NoMemory();
+            return false;
+        }
+        copy_few(out->end, job->prefix, job->prefix_size);
+        out->end += job->prefix_size;
     }
     return ovt_walk(out, job->selected->args, &job->selected->selection, job->options) == 0;
 }

@@ -50,6 +50,11 @@ static bool are_few_plain_str(PyObject *const *names, Py_ssize_t count) {
     return count <= FEW_NAMES;
 }
 
+bool ovt_are_few_names(PyObject *names) {
+    return PyTuple_GET_SIZE(names) != 0 &&
+           are_few_plain_str(((PyTupleObject *)names)->ob_item, PyTuple_GET_SIZE(names));
+}
+
 static bool has_plain_keys_locked(PyObject *dict) {
     PyObject *key, *value;
     Py_ssize_t position = 0;
@@ -77,22 +82,20 @@ static bool has_plain_keys(PyObject *dict) {
 
 void ovt_release_selected(selected_args *selected) {
     const ovt_selection *selection = &selected->selection;
-    for (Py_ssize_t i = 0; selection->kept != NULL && i < selection->count; i++) {
+    for (Py_ssize_t i = 0; selected->holds_kept && i < selection->count; i++) {
         Py_DECREF(selection->kept[i].key);
         Py_DECREF(selection->kept[i].value);
     }
     selected->selection = (ovt_selection){0};
+    selected->holds_kept = false;
     Py_CLEAR(selected->args);
     Py_CLEAR(selected->names);
 }
 
 /* Looks names up in an exact dict; false with an exception set. The names are held before, as an
  * odd key may run Python code. */
-static bool select_kept(const module_state *state, PyObject *dict, PyObject *const *names,
-                        Py_ssize_t count, kept_members *room, selected_args *selected) {
-    /* Where there are any, finding a str runs no Python code, and they stay where they are. */
-    const ovt_dict_entry *const entries =
-        state->python.reads_entries ? ovt_dict_entries(dict) : NULL;
+static bool look_up_kept(PyObject *dict, PyObject *const *names, Py_ssize_t count,
+                         kept_members *room, selected_args *selected) {
     for (Py_ssize_t i = 0; i < count; i++) {
         room->members[i].key = Py_NewRef(names[i]);
     }
@@ -100,7 +103,7 @@ static bool select_kept(const module_state *state, PyObject *dict, PyObject *con
     bool is_well = true;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *const name = room->members[i].key;
-        PyObject *const value = is_well ? ovt_dict_value_among(dict, entries, name) : NULL;
+        PyObject *const value = is_well ? ovt_dict_value(dict, name) : NULL;
         if (value != NULL) {
             room->members[kept++] = (ovt_dict_entry){name, value};
         } else {
@@ -108,9 +111,51 @@ static bool select_kept(const module_state *state, PyObject *dict, PyObject *con
             Py_DECREF(name);
         }
     }
-    selected->args = Py_NewRef(dict);
     selected->selection = (ovt_selection){.kept = room->members, .count = kept, .is_partial = true};
+    selected->holds_kept = true;
     return is_well;
+}
+
+/* The same in the entries of a dict, which no free-threaded build has: finding a str there runs no
+ * Python code, so that nothing need be held; a walk takes hold of what it has before any can run.
+ * False where a name has not kept its hash. */
+static bool find_kept(PyObject *dict, const ovt_dict_entry *entries, PyObject *const *names,
+                      Py_ssize_t count, kept_members *room, selected_args *selected) {
+    const Py_ssize_t size = PyDict_GET_SIZE(dict);
+    Py_ssize_t kept = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (ovt_kept_hash(names[i]) == -1) {
+            return false;
+        }
+        const ovt_dict_entry *const found = ovt_find_entry(entries, size, names[i]);
+        if (found != NULL) {
+            room->members[kept++] = (ovt_dict_entry){names[i], found->value};
+        }
+    }
+    selected->selection = (ovt_selection){.kept = room->members, .count = kept, .is_partial = true};
+    return true;
+}
+
+/* Selects the members of an exact dict with these names; false with an exception set. */
+static bool select_kept(const module_state *state, PyObject *dict, PyObject *const *names,
+                        Py_ssize_t count, kept_members *room, selected_args *selected) {
+    const ovt_dict_entry *const entries =
+        state->python.reads_entries ? ovt_dict_entries(dict) : NULL;
+    selected->args = Py_NewRef(dict);
+    return (entries != NULL && PyDict_GET_SIZE(dict) <= OVT_FEW_ENTRIES &&
+            find_kept(dict, entries, names, count, room, selected)) ||
+           look_up_kept(dict, names, count, room, selected);
+}
+
+bool ovt_select_few(const module_state *state, PyObject *dict, PyObject *names, kept_members *room,
+                    selected_args *selected) {
+    *selected = (selected_args){0};
+    const bool is_selected = select_kept(state, dict, ((PyTupleObject *)names)->ob_item,
+                                         PyTuple_GET_SIZE(names), room, selected);
+    if (!is_selected) {
+        ovt_release_selected(selected);
+    }
+    return is_selected;
 }
 
 static bool select_declared(const module_state *state, PyObject *args, PyObject *kept,
@@ -129,11 +174,11 @@ static bool select_declared(const module_state *state, PyObject *args, PyObject 
             PyObject_CallFunctionObjArgs(state->select_args, args, kept, dropped, NULL);
         return selected->args != NULL;
     }
+    selected->names = Py_NewRef(tuple);
     if (keeps) {
         return select_kept(state, args, names, count, room, selected);
     }
     selected->args = Py_NewRef(args);
-    selected->names = Py_NewRef(tuple);
     selected->selection = (ovt_selection){.dropped = names, .count = count, .is_partial = true};
     return true;
 }

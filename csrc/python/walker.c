@@ -216,21 +216,11 @@ static inline char *put_fresh_key(walk *w, const ovt_member *member, char *end) 
     return status == OVT_OK ? make_room(w->out, w->out->end, SCALAR_ROOM) : NULL;
 }
 
-/* The members of a large object lie all over the memory: ask for one that comes soon. */
-static OVT_NEVER_INLINE void prefetch_member(const walk *w, const frame *top) {
-    const ovt_member *later = member_at(w, top, top->next + PREFETCH_AHEAD);
-    __builtin_prefetch(later->text);
-    __builtin_prefetch(later->value);
-}
-
 /* Writes the members of the innermost container, an object, until one is itself a container, which
  * is then open, or until there are no more. */
 static outcome walk_members(walk *w, frame *top) {
     const size_t depth = w->depth;
     while (top->next != top->end) {
-        if (OVT_UNLIKELY(top->end - top->next > PREFETCH_AHEAD)) {
-            prefetch_member(w, top);
-        }
         const ovt_layout_key *const known = known_key_at(top, top->next);
         const uint32_t index = known != NULL ? known->index : w->order[top->next];
         const ovt_member *const member = &w->members[top->first + index];
@@ -581,7 +571,13 @@ static outcome run_walk(walk *w, PyObject *root, const ovt_selection *selection)
     return DONE;
 }
 
-static void release_walk(walk *w) {
+/* Whether a walk that came to its end holds nothing that release_walk would have to give back. */
+static inline bool holds_nothing(const walk *w) {
+    return !w->is_strong && w->arena.block == NULL && w->frames == w->inline_frames &&
+           w->members == w->inline_members && w->marks == NULL;
+}
+
+static OVT_NEVER_INLINE void release_walk(walk *w) {
     drop_current(w);
     drop_members(w, 0);
     while (w->depth > 0) {
@@ -600,7 +596,6 @@ static void release_walk(walk *w) {
     while (w->wide != NULL) {
         ovt_wide_release(w);
     }
-    ovt_key_memory_give_back(w->memory);
     ovt_arena_release(&w->arena, (ovt_arena_mark){0});
     if (w->frames != w->inline_frames) {
         PyMem_RawFree(w->frames);
@@ -636,7 +631,10 @@ static int walk_with(walk *w, ovt_buffer *out, PyObject *value, const ovt_select
     w->memory = ovt_key_memory_take(options->python->key_memory);
     const bool has_selection = selection != NULL && selection->is_partial;
     const outcome result = run_walk(w, value, has_selection ? selection : NULL);
-    release_walk(w);
+    if (OVT_UNLIKELY(result == FAILED || !holds_nothing(w))) {
+        release_walk(w);
+    }
+    ovt_key_memory_give_back(w->memory);
     return result;
 }
 
