@@ -3,7 +3,10 @@
 #include "number_put.h"
 #include "scalar_put.h"
 
-enum { RUN_ROOM = SCALAR_ROOM + 2 * OVT_NUMBER_SIZE }; /* for a number, after two not looked at */
+enum {
+    RUN_ROOM = SCALAR_ROOM + 2 * OVT_NUMBER_SIZE, /* for a number, after two not looked at */
+    NUMBERS_AHEAD = 8, /* how far before it is read a number is asked of the memory */
+};
 
 /* Each number is written with a comma after it. */
 typedef struct {
@@ -18,6 +21,13 @@ typedef struct {
     char *end;
     char *until;
 } number_room;
+
+/* One past the last number that has another NUMBERS_AHEAD after it: up to there that one is asked
+ * of the memory. Numbers made one after the other the processor fetches by itself; on a heap with
+ * holes they may lie anywhere. */
+static inline PyObject *const *prefetch_end(const number_run *run) {
+    return run->last - run->item > NUMBERS_AHEAD ? run->last - NUMBERS_AHEAD : run->item;
+}
 
 /* Hands over to the hash what is due, and makes room for a number. */
 static OVT_NEVER_INLINE number_room make_number_room(ovt_buffer *out, char *end) {
@@ -34,8 +44,12 @@ static OVT_NEVER_INLINE bool put_ints(number_run *run) {
     ovt_buffer *const out = run->out;
     PyObject *const *item = run->item;
     PyObject *const *const last = run->last;
+    PyObject *const *const ahead_end = prefetch_end(run);
     number_room room = {run->end, free_until(out, RUN_ROOM)};
     for (; item != last; item++) {
+        if (OVT_LIKELY(item < ahead_end)) {
+            __builtin_prefetch(item[NUMBERS_AHEAD]);
+        }
         uint64_t magnitude;
         bool is_negative;
         if (Py_TYPE(*item) != &PyLong_Type || !ovt_int_parts(*item, &magnitude, &is_negative) ||
@@ -65,12 +79,16 @@ static OVT_NEVER_INLINE bool put_floats(number_run *run, bool exact_integral) {
     ovt_buffer *const out = run->out;
     PyObject *const *item = run->item;
     PyObject *const *const last = run->last;
+    PyObject *const *const ahead_end = prefetch_end(run);
     number_room room = {run->end, free_until(out, RUN_ROOM)};
     /* What is compared with the limit is the end of the number before the last one, which is known:
      * how long the last one is takes a while to find out, and so would it take to notice that the
      * processor has guessed wrong what the comparison gives. */
     char *before = room.end, *compared = room.end;
     for (; item != last && Py_TYPE(*item) == &PyFloat_Type; item++) {
+        if (OVT_LIKELY(item < ahead_end)) {
+            __builtin_prefetch(item[NUMBERS_AHEAD]);
+        }
         const double number = PyFloat_AS_DOUBLE(*item);
         if (OVT_UNLIKELY(compared >= room.until)) {
             room = make_number_room(out, room.end);
