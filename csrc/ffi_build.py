@@ -22,10 +22,12 @@ VERSION_FILE = Path("overturn_fast", "_version.py")
 BASE_FLAGS = ["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra"]
 
 # OVERTURN_FAST_BUILD picks one. These flags come after Python's own and so win over its -O3 and
-# -DNDEBUG; "assert" is compiled in everywhere but in the release build.
+# -DNDEBUG; "assert" is compiled in everywhere but in the release build. That one names -DNDEBUG
+# itself: where CFLAGS is set, it takes the place of Python's flags, and the asserts of CPython's
+# headers would come in.
 VARIANTS: dict[str, dict[str, list[str]]] = {
     "release": {
-        "compile": ["-O3", "-g0"],
+        "compile": ["-O3", "-g0", "-DNDEBUG"],
         "link": [],
     },
     "debug": {
